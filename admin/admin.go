@@ -1,0 +1,2 @@
+// Package admin is the plane that operators talk to.
+package admin

@@ -1,0 +1,32 @@
+package proxy
+
+import (
+	"time"
+
+	"hermes-hub/router"
+)
+
+// Config are the proxy plane's own keys of the configuration.
+type Config struct {
+	Listen            string // server.listen
+	AllowedHosts      []string
+	MaxBodyBytes      int64
+	Keys              []Key    // client_keys; empty = any key or none
+	SessionHeaders    []string // router.session_headers, in order of preference
+	RequestTimeout    time.Duration
+	CommitDeadline    time.Duration
+	ConnectTimeout    time.Duration
+	FirstTokenTimeout time.Duration
+	IdleTimeout       time.Duration
+}
+
+// Key is a client of the proxy plane.
+type Key struct {
+	Name        string
+	Secret      router.Secret
+	DefaultRole string   // "" = none
+	Roles       []string // canonical ids it may use; empty = all
+}
+
+// Protocols are the upstream protocols the proxy can speak. A node of another protocol is skipped, and check warns.
+func Protocols() []router.Protocol { return []router.Protocol{router.ProtocolChat} }

@@ -1,0 +1,2 @@
+// Package proxy is the plane that agents talk to.
+package proxy

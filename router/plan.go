@@ -1,0 +1,71 @@
+package router
+
+import (
+	"time"
+
+	"hermes-hub/quota"
+)
+
+// Reason is why a node is not taken. Closed: metric label, log field and explain's answer alike.
+type Reason string
+
+// The reasons. The zero Reason is usable.
+const (
+	Usable            Reason = ""
+	ReasonDisabled    Reason = "disabled"
+	ReasonProtocol    Reason = "protocol_unavailable"
+	ReasonModel       Reason = "model_not_served"
+	ReasonConcurrency Reason = "concurrency"
+	ReasonAuth        Reason = "auth_required"
+	ReasonBilling     Reason = "billing"
+	ReasonForbidden   Reason = "forbidden"
+	ReasonQuota       Reason = "quota_exhausted"
+	ReasonRateLimited Reason = "rate_limited"
+	ReasonCooldown    Reason = "cooldown"
+	ReasonNoModel     Reason = "model_not_found" // this account answered so for this model
+)
+
+// Tier is why a node is in the plan at all, in the order of preference.
+type Tier uint8
+
+// The tiers of a role's plan.
+const (
+	TierChain    Tier = iota // the role's preferred chain
+	TierFallback             // shares a fallback capability
+	TierSpare                // a cold spare of either kind
+)
+
+// Node is one (profile, model) of a plan, with the verdict on it.
+type Node struct {
+	Profile  *Profile
+	Index    int    // of the profile in the Table
+	Model    string // what this account is to be asked for; "" when Reason is ReasonModel
+	Family   string // quota.Family(Model)
+	Position int    // place in the role's order, from 0; affinity does not change it
+	Tier     Tier
+	Reason   Reason      // Usable, or why not
+	Block    quota.Block // what Reason rests on, where it rests on health
+}
+
+// Query is what a request asks the router.
+type Query struct {
+	Role    *Role
+	Model   string // as requested, after role aliases were taken out; "" = whatever the node prefers
+	AnyNode bool   // a node may put its own model in place of Model: the role was named, or the model was "auto"
+	Session string // "" = none
+}
+
+// Plan is the answer to a Query: every node of the role with its verdict, in the order in which they are tried. The
+// usable ones are to be tried in that order; the others say why not. A Plan may be filled again: its memory is reused.
+type Plan struct {
+	Snapshot *Snapshot
+	At       time.Time
+	Query    Query
+	Nodes    []Node
+	Bound    int // index of the profile that affinity prefers, -1 = none
+}
+
+// Occupancy tells how many slots of a profile are taken, by every instance of the hub together.
+type Occupancy interface {
+	Held(profile int) int
+}
