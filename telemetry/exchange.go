@@ -38,6 +38,7 @@ type Attempt struct {
 	Duration   time.Duration
 	FirstToken time.Duration // to the first meaningful event of a stream, 0 when there was none
 	Usage      Usage
+	Cost       Cost // filled in by Prices.Charge
 }
 
 // Exchange is the whole story of one client request in plain values: one value feeds the metrics, the log line and,
