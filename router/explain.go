@@ -1,6 +1,13 @@
 package router
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"hermes-hub/quota"
+)
 
 // Verdict is what a plan, or the request that followed it, made of a candidate.
 type Verdict string
@@ -43,15 +50,103 @@ type Evidence struct {
 	Detail *string   `json:"detail"`
 }
 
-// RoleSource says which carrier decided the role; X-Hub-Role-Source reports it.
-type RoleSource string
+// Succeeded is the Class of an attempt that served.
+const Succeeded = "ok"
 
-// The sources, in their order of precedence.
-const (
-	RoleExplicit        RoleSource = "explicit"         // path, header X-Hub-Role or body metadata.role
-	RoleModelAlias      RoleSource = "model_alias"      // model "role:<id>", a bare role id or an alias
-	RoleClientKey       RoleSource = "client_key"       // the key's default_role
-	RoleModelMatch      RoleSource = "model_match"      // a role whose default_model is the model
-	RoleSessionAffinity RoleSource = "session_affinity" // the role the session used last
-	RoleDefaultFallback RoleSource = "default_fallback" // router.default_role
-)
+// Tried is one attempt of the request that followed a plan.
+type Tried struct {
+	Profile string
+	Model   string
+	Class   string    // Succeeded, or the class of the failure
+	At      time.Time // when that was known
+	Detail  string    // what the class rests on, "" = nothing to add
+}
+
+// Explain renders a plan. With tried nil it tells what would happen: the first usable node serves and the other usable
+// ones stand by. With tried not nil, though it may be empty, it tells what did happen: who was called and with what result.
+func Explain(p *Plan, source RoleSource, tried []Tried, requestID string) Explanation {
+	e := Explanation{
+		Role:        p.Query.Role.ID,
+		RoleSource:  source,
+		SnapshotSeq: p.Snapshot.Version,
+		At:          p.At.UTC(),
+		RequestID:   known(requestID),
+		Candidates:  make([]Candidate, 0, len(p.Nodes)),
+	}
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		c := Candidate{ProfileID: n.Profile.ID, Model: known(n.Model), Position: n.Position, Verdict: VerdictStandby}
+		switch t := lastTry(tried, n); {
+		case t != nil:
+			c.happened(t)
+		case n.Reason != Usable:
+			c.skipped(n, p)
+		case tried == nil && e.Chosen == nil:
+			c.Verdict = VerdictSelected
+		}
+		if c.Verdict == VerdictSelected {
+			e.Chosen = known(c.ProfileID)
+		}
+		e.Candidates = append(e.Candidates, c)
+	}
+	e.addStrays(p, tried)
+	return e
+}
+
+// addStrays adds the attempts at nodes that the plan no longer has: it was made anew after a wait, and an account now
+// prefers another model, or a reload took it away.
+func (e *Explanation) addStrays(p *Plan, tried []Tried) {
+	for i := range tried {
+		t := &tried[i]
+		if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.Profile.ID == t.Profile && n.Model == t.Model }) {
+			continue
+		}
+		c := Candidate{ProfileID: t.Profile, Model: known(t.Model), Position: len(e.Candidates)}
+		if c.happened(t); c.Verdict == VerdictSelected {
+			e.Chosen = known(t.Profile)
+		}
+		e.Candidates = append(e.Candidates, c)
+	}
+}
+
+// lastTry is the last attempt at the node, nil when there was none.
+func lastTry(tried []Tried, n *Node) *Tried {
+	for i := range slices.Backward(tried) {
+		if tried[i].Profile == n.Profile.ID && tried[i].Model == n.Model {
+			return &tried[i]
+		}
+	}
+	return nil
+}
+
+func (c *Candidate) happened(t *Tried) {
+	c.Evidence = &Evidence{Source: string(quota.SourceRuntimeEvent), At: t.At.UTC(), Detail: known(t.Detail)}
+	if t.Class == Succeeded {
+		c.Verdict = VerdictSelected
+		return
+	}
+	c.Verdict, c.Reason = VerdictFailed, known(t.Class)
+}
+
+func (c *Candidate) skipped(n *Node, p *Plan) {
+	c.Verdict, c.Reason = VerdictSkipped, known(string(n.Reason))
+	ev := Evidence{Source: "configuration", At: p.At.UTC()}
+	switch n.Reason {
+	case ReasonDisabled:
+		ev.Detail = known("enabled: false")
+	case ReasonProtocol:
+		ev.Detail = known("protocol: " + string(n.Profile.Protocol))
+	case ReasonModel:
+		ev.Detail = known("requested model: " + p.Query.Model)
+	case ReasonConcurrency:
+		ev.Source, ev.Detail = "leases", known(fmt.Sprintf("max_concurrency: %d", n.Profile.MaxConcurrency))
+	default:
+		ev.Source = string(cmp.Or(n.Block.Source, quota.SourceRuntimeEvent))
+		ev.At, ev.Detail = n.Block.Since.UTC(), known(n.Block.Reason)
+		if !n.Block.Until.IsZero() {
+			until := n.Block.Until.UTC()
+			c.Until = &until
+		}
+	}
+	c.Evidence = &ev
+}

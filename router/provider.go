@@ -1,6 +1,9 @@
 package router
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Provider is one row of the table of providers: what an account of this provider is like unless its profile says
 // otherwise. One row adds a provider.
@@ -36,13 +39,8 @@ var providers = []Provider{
 func ProviderByID(id string) (Provider, bool) {
 	id = strings.ToLower(id)
 	for _, p := range providers {
-		if p.ID == id {
+		if p.ID == id || slices.Contains(p.Aliases, id) {
 			return p, true
-		}
-		for _, a := range p.Aliases {
-			if a == id {
-				return p, true
-			}
 		}
 	}
 	return Provider{}, false

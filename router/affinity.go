@@ -1,0 +1,121 @@
+package router
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// affinityCap is how many bonds are kept; the one renewed least recently goes first. The Python hub's number.
+const affinityCap = 1000
+
+// sessionKey stands for a session id: it takes the same room whatever a client sends, and nothing a client calls itself
+// by reaches the state on disk.
+type sessionKey [16]byte
+
+func keyOf(session string) sessionKey {
+	sum := sha256.Sum256([]byte(session))
+	return sessionKey(sum[:16])
+}
+
+// bondKey: a session keeps one account per role, so that no role is forced onto another role's account.
+type bondKey struct {
+	session sessionKey
+	role    string // canonical id
+}
+
+// bond is the account that answered a session in a role last.
+type bond struct {
+	bondKey
+	profile string
+	at      time.Time // of the success that made or renewed it
+}
+
+// affinity remembers bonds. It owns its lock; nothing else is held while it is.
+type affinity struct {
+	mu    sync.Mutex
+	order *list.List // of bond, the one renewed last in front
+	bonds map[bondKey]*list.Element
+	last  map[sessionKey]string // the role that a session used last
+}
+
+func newAffinity() *affinity {
+	return &affinity{
+		order: list.New(),
+		bonds: make(map[bondKey]*list.Element),
+		last:  make(map[sessionKey]string),
+	}
+}
+
+// bind makes or renews a bond.
+func (a *affinity) bind(b bond) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last[b.session] = b.role
+	if e, ok := a.bonds[b.bondKey]; ok {
+		*e.Value.(*bond) = b
+		a.order.MoveToFront(e)
+		return
+	}
+	a.bonds[b.bondKey] = a.order.PushFront(&b)
+	if len(a.bonds) > affinityCap {
+		a.drop(a.order.Back())
+	}
+}
+
+// find returns the profile bound to k, "" when there is none younger than ttl; a ttl of zero or less never ends.
+func (a *affinity) find(k bondKey, ttl time.Duration, now time.Time) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e, ok := a.bonds[k]
+	if !ok {
+		return ""
+	}
+	b := e.Value.(*bond)
+	if b.expired(ttl, now) {
+		a.drop(e)
+		return ""
+	}
+	return b.profile
+}
+
+// lastRole returns the role that the session used last, "" when its bond is gone.
+func (a *affinity) lastRole(session sessionKey, ttl time.Duration, now time.Time) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	role, ok := a.last[session]
+	if !ok {
+		return ""
+	}
+	if e := a.bonds[bondKey{session, role}]; e.Value.(*bond).expired(ttl, now) {
+		a.drop(e)
+		return ""
+	}
+	return role
+}
+
+// all lists the bonds, the one renewed last at the end: bound again in this order they are as they were.
+func (a *affinity) all() []bond {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	bonds := make([]bond, 0, len(a.bonds))
+	for e := a.order.Back(); e != nil; e = e.Prev() {
+		bonds = append(bonds, *e.Value.(*bond))
+	}
+	return bonds
+}
+
+// drop runs under mu. The role a session used last is that of its youngest bond, so it is forgotten with that one, when no
+// other bond of the session can be left.
+func (a *affinity) drop(e *list.Element) {
+	b := a.order.Remove(e).(*bond)
+	delete(a.bonds, b.bondKey)
+	if a.last[b.session] == b.role {
+		delete(a.last, b.session)
+	}
+}
+
+func (b *bond) expired(ttl time.Duration, now time.Time) bool {
+	return ttl > 0 && now.Sub(b.at) >= ttl
+}

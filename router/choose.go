@@ -1,0 +1,87 @@
+package router
+
+import (
+	"slices"
+	"time"
+
+	"hermes-hub/quota"
+)
+
+// Choose fills into with every node of the query's role, each with the reason why it is not taken or Usable, in the order
+// in which they are to be tried: the account that affinity prefers, the chain, the fallbacks, the cold spares. It is the
+// only place where this is decided, so what explain shows is what the router does.
+//
+// It is pure, and reuses the memory of into. bound is the index of the profile that affinity prefers, -1 for none. A role
+// that the snapshot's table does not know has no nodes.
+func Choose(s *Snapshot, q Query, bound int, occ Occupancy, now time.Time, into *Plan) {
+	into.Snapshot, into.At, into.Query, into.Bound = s, now, q, bound
+	into.Nodes = into.Nodes[:0]
+	if q.Role == nil {
+		return
+	}
+	l := s.Table.lines[q.Role.ID]
+	into.Nodes = slices.Grow(into.Nodes, len(l.places))
+	wanted := name(q.Model)
+	for position, pl := range l.places {
+		into.Nodes = append(into.Nodes, Node{Profile: s.Table.Profiles[pl.profile], Index: pl.profile, Position: position, Tier: pl.tier})
+		judge(&into.Nodes[position], s, &q, pl.model, wanted, l.defaultModel, occ, now)
+	}
+	prefer(into.Nodes, bound, s.Table.Settings.AutoReturnPrimary)
+}
+
+// judge gives one node its model and its verdict. The order of the checks is the order of the reasons: what the owner
+// configured, then what the account cannot do, then its health, then its slots.
+func judge(n *Node, s *Snapshot, q *Query, fixed, wanted, roleDefault named, occ Occupancy, now time.Time) {
+	if n.Reason = s.Table.unfit(n.Profile); n.Reason != Usable {
+		return
+	}
+	st := &s.Standings[n.Index]
+	m, block, ok := fixed, quota.Block{}, true
+	if m.model != "" {
+		block = st.Check(m.model, m.family, now)
+	} else {
+		m, block, ok = s.Table.offers[n.Index].ask(q, wanted, roleDefault, st, now)
+	}
+	n.Model, n.Family = m.model, m.family
+	switch {
+	case !ok:
+		n.Reason = ReasonModel
+	case block.State != quota.Ready:
+		n.Reason, n.Block = Reason(block.State), block
+	case n.Profile.MaxConcurrency > 0 && occ.Held(n.Index) >= n.Profile.MaxConcurrency:
+		n.Reason = ReasonConcurrency
+	}
+}
+
+// unfit is why the configuration rules an account out, whatever is asked.
+func (t *Table) unfit(p *Profile) Reason {
+	switch {
+	case !p.Enabled:
+		return ReasonDisabled
+	case !slices.Contains(t.Settings.Protocols, p.Protocol):
+		return ReasonProtocol
+	default:
+		return Usable
+	}
+}
+
+// prefer moves the first usable node of the bound profile forward. Affinity is a preference below eligibility: it never
+// makes a node usable, with auto-return it never precedes a usable primary, and it never calls a cold spare before the
+// other candidates, only before other spares.
+func prefer(nodes []Node, bound int, autoReturn bool) {
+	if bound < 0 || len(nodes) == 0 || autoReturn && nodes[0].Reason == Usable {
+		return
+	}
+	to := 0
+	for from := range nodes {
+		n := nodes[from]
+		if n.Tier == TierSpare && nodes[to].Tier != TierSpare {
+			to = from
+		}
+		if n.Index == bound && n.Reason == Usable {
+			copy(nodes[to+1:from+1], nodes[to:from])
+			nodes[to] = n
+			return
+		}
+	}
+}

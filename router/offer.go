@@ -1,0 +1,100 @@
+package router
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"hermes-hub/quota"
+)
+
+// named is a model with its family, so that neither is worked out again per request. The zero named is no model.
+type named struct{ model, family string }
+
+func name(model string) named {
+	if model == "" {
+		return named{}
+	}
+	return named{model, quota.Family(model)}
+}
+
+// concrete reports whether a requested model is one at all, rather than a way to leave the choice to the account.
+func concrete(model string) bool { return model != "" && model != "auto" && model != "default" }
+
+// offer is what an account can be asked for, worked out from its profile once.
+type offer struct {
+	own    []named          // preferred_models, then fallback_models
+	mapped map[string]named // model_map
+	listed []string         // every model the profile names
+	serves []string         // prefixes of models the provider is known to serve
+}
+
+func newOffer(p *Profile) offer {
+	o := offer{mapped: make(map[string]named, len(p.ModelMap)), serves: p.Provider.Serves}
+	for _, models := range [][]string{p.PreferredModels, p.FallbackModels} {
+		for _, m := range models {
+			if m != "" && !slices.Contains(o.listed, m) {
+				o.own = append(o.own, name(m))
+				o.listed = append(o.listed, m)
+			}
+		}
+	}
+	for requested, m := range p.ModelMap {
+		o.mapped[requested] = name(m)
+		o.listed = append(o.listed, m)
+	}
+	return o
+}
+
+// serve answers a request for one model by name: the account's own name for it, or the model itself where the profile
+// lists it, the provider is known to serve it, or the profile names no model at all. What such an account serves is not
+// known, so it is asked rather than passed over.
+func (o *offer) serve(m named) (named, bool) {
+	if to, ok := o.mapped[m.model]; ok {
+		return to, true
+	}
+	if slices.Contains(o.listed, m.model) {
+		return m, true
+	}
+	if !concrete(m.model) {
+		return named{}, false
+	}
+	known := slices.ContainsFunc(o.serves, func(prefix string) bool { return strings.HasPrefix(m.model, prefix) })
+	if known || len(o.listed) == 0 {
+		return m, true
+	}
+	return named{}, false
+}
+
+// ask decides which model the account is asked for, and what stands against asking it now. Without ok it serves none that
+// the request would accept.
+func (o *offer) ask(q *Query, wanted, roleDefault named, st *quota.Standing, now time.Time) (m named, b quota.Block, ok bool) {
+	if m, ok = o.serve(wanted); ok {
+		return m, st.Check(m.model, m.family, now), true
+	}
+	if !q.AnyNode && concrete(q.Model) {
+		return named{}, quota.Block{}, false
+	}
+	if len(o.own) == 0 {
+		if m, ok = o.serve(roleDefault); !ok {
+			return named{}, quota.Block{}, false
+		}
+		return m, st.Check(m.model, m.family, now), true
+	}
+	return o.firstReady(st, now)
+}
+
+// firstReady is the account's own first usable model; when none is, the first of all with what stands against it.
+func (o *offer) firstReady(st *quota.Standing, now time.Time) (named, quota.Block, bool) {
+	var first quota.Block
+	for i, m := range o.own {
+		b := st.Check(m.model, m.family, now)
+		if b.State == quota.Ready {
+			return m, b, true
+		}
+		if i == 0 {
+			first = b
+		}
+	}
+	return o.own[0], first, true
+}

@@ -1,0 +1,137 @@
+package router
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// slots are the leases held on one profile. The set is the truth; every number is derived from it, so none can drift.
+type slots struct {
+	profile  string
+	instance string
+	peers    Peers
+
+	mu   sync.Mutex
+	held map[uint64]*Lease // by generation
+
+	count atomic.Int64 // len(held), written under mu, for readers that must not wait
+}
+
+// take enters l unless limit slots are held already, by all instances together; 0 = unlimited.
+func (s *slots) take(l *Lease, limit int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if limit > 0 && len(s.held)+s.peers.Held(s.profile) >= limit {
+		return false
+	}
+	s.held[l.Generation] = l
+	s.changed()
+	return true
+}
+
+// release takes l out if it is still in.
+func (s *slots) release(l *Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[l.Generation] != l {
+		return
+	}
+	delete(s.held, l.Generation)
+	s.changed()
+}
+
+// changed runs under mu: the peers hear the counts in the order in which they came about.
+func (s *slots) changed() {
+	n := len(s.held)
+	s.count.Store(int64(n))
+	s.peers.Changed(s.profile, n)
+}
+
+func (s *slots) list() []*Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := make([]*Lease, 0, len(s.held))
+	for _, l := range s.held {
+		held = append(held, l)
+	}
+	return held
+}
+
+// leases are the slots of every profile there ever was in this process. None is forgotten: a reload must not lose sight of
+// a lease that was taken on the eve of it, and an id takes a few words.
+type leases struct {
+	instance   string
+	peers      Peers
+	generation atomic.Uint64
+
+	mu        sync.Mutex
+	byProfile map[string]*slots
+}
+
+func newLeases(instance string, peers Peers) *leases {
+	return &leases{instance: instance, peers: peers, byProfile: make(map[string]*slots)}
+}
+
+func (ls *leases) of(profile string) *slots {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	s, ok := ls.byProfile[profile]
+	if !ok {
+		s = &slots{profile: profile, instance: ls.instance, peers: ls.peers, held: make(map[uint64]*Lease)}
+		ls.byProfile[profile] = s
+	}
+	return s
+}
+
+// take gives out a slot of p, or nil when none is free.
+func (ls *leases) take(s *slots, p *Profile, h Holder, now time.Time) *Lease {
+	l := &Lease{Profile: p, Generation: ls.generation.Add(1), Started: now, Holder: h, slots: s}
+	if !s.take(l, p.MaxConcurrency) {
+		return nil
+	}
+	return l
+}
+
+// list is every held lease, the newest last.
+func (ls *leases) list() []LeaseInfo {
+	ls.mu.Lock()
+	all := make([]*slots, 0, len(ls.byProfile))
+	for _, s := range ls.byProfile {
+		all = append(all, s)
+	}
+	ls.mu.Unlock()
+
+	var held []*Lease
+	for _, s := range all {
+		held = append(held, s.list()...)
+	}
+	slices.SortFunc(held, func(a, b *Lease) int { return cmp.Compare(a.Generation, b.Generation) })
+	infos := make([]LeaseInfo, 0, len(held))
+	for _, l := range held {
+		infos = append(infos, l.info())
+	}
+	return infos
+}
+
+// live is the Occupancy of a running hub: the slots behind the profile indexes of one table.
+type live struct {
+	slots []*slots
+	peers Peers
+}
+
+func (ls *leases) behind(t *Table) *live {
+	v := &live{slots: make([]*slots, 0, len(t.Profiles)), peers: ls.peers}
+	for _, p := range t.Profiles {
+		v.slots = append(v.slots, ls.of(p.ID))
+	}
+	return v
+}
+
+// Held counts this instance's slots and the others' as last heard of. It never waits.
+func (v *live) Held(i int) int {
+	s := v.slots[i]
+	return int(s.count.Load()) + v.peers.Held(s.profile)
+}
