@@ -1,0 +1,51 @@
+package simulator
+
+import (
+	"slices"
+	"time"
+)
+
+// Account is one account of the provider: what it accepts, what it answers, and how. Zero values are working defaults.
+type Account struct {
+	Name          string        // how tests, answers and paths name it
+	Key           string        // the credential it accepts; "" = any or none
+	Models        []string      // the models it has; none = whatever is asked for
+	Latency       time.Duration // from the end of the request to the head of the answer
+	ChunkPace     time.Duration // between the events of a stream
+	Answer        Answerer      // what it answers; nil = a sentence that names account and model, or a tool call that was asked for
+	Usage         *Usage        // the token counts it reports; nil = estimated from the lengths, the same every time
+	Quota         Quota         // the zero Quota never runs out
+	MaxConcurrent int           // calls it answers at once, more are refused with 429; 0 = any number
+	Script        []Step        // played one step a call; after the last, calls are answered normally
+}
+
+// account is an Account with its state, which Provider.mu guards.
+type account struct {
+	Account
+	script    []Step // what is left of it
+	window    window
+	inFlight  int
+	peak      int
+	total     int // calls received
+	cancelled int // calls whose client went away
+	calls     []*Call
+}
+
+func newAccount(a Account) *account {
+	return &account{Account: a, script: slices.Clone(a.Script)}
+}
+
+// serves reports whether the account has the model.
+func (a *account) serves(model string) bool {
+	return len(a.Models) == 0 || slices.Contains(a.Models, model)
+}
+
+// next takes the next step of the script.
+func (a *account) next() Step {
+	if len(a.script) == 0 {
+		return Normal
+	}
+	step := a.script[0]
+	a.script = a.script[1:]
+	return step
+}

@@ -1,0 +1,172 @@
+package simulator
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Request is a call as its dialect understood it.
+type Request struct {
+	Account      string
+	Model        string
+	Stream       bool
+	IncludeUsage bool   // a stream is to end with its token counts
+	N            int    // answers wanted, at least 1
+	LastRole     string // role of the last message
+	LastUser     string // text of the last message of the user
+	Tools        []Tool // tools on offer
+	ToolChoice   string // "auto", "none", "required", or the name of the tool to call
+	PromptTokens int    // an estimate, the same for the same messages
+	Header       http.Header
+	Body         []byte
+}
+
+// Tool is a function that a request offers.
+type Tool struct {
+	Name       string
+	Parameters json.RawMessage // its JSON schema
+}
+
+// Answer is what an account says, in no dialect. With tool calls it ends because of them, else because it is complete.
+type Answer struct {
+	Text      string
+	Reasoning string
+	ToolCalls []ToolCall
+	Finish    string // the dialect's word for why the answer ends; "" = as the answer calls for
+	Usage     *Usage // nil = the account's
+}
+
+// ToolCall is one call of a tool; Arguments is JSON text.
+type ToolCall struct {
+	ID        string
+	Name      string
+	Arguments string
+}
+
+// Usage is the token counts of one call.
+type Usage struct {
+	Prompt     int // all tokens of the request
+	Cached     int // those of them that were read from a cache
+	Completion int // all tokens of the answer
+	Reasoning  int // those of them that were reasoning
+}
+
+// Answerer makes the answer to a request. It is called from many goroutines.
+type Answerer func(Request) Answer
+
+// Say answers the text.
+func Say(text string) Answerer {
+	return func(Request) Answer { return Answer{Text: text} }
+}
+
+// Think answers the text after the reasoning.
+func Think(reasoning, text string) Answerer {
+	return func(Request) Answer { return Answer{Reasoning: reasoning, Text: text} }
+}
+
+// CallTool answers with one call of the tool; arguments is JSON text.
+func CallTool(name, arguments string) Answerer {
+	return func(Request) Answer { return Answer{ToolCalls: []ToolCall{toolCall(0, name, arguments)}} }
+}
+
+func toolCall(i int, name, arguments string) ToolCall {
+	return ToolCall{ID: fmt.Sprintf("call_simulated_%d", i+1), Name: name, Arguments: arguments}
+}
+
+// answer makes what the account says to the request, its token counts included.
+func (a Account) answer(req Request) Answer {
+	ans := a.say(req)
+	for i := range ans.ToolCalls {
+		if ans.ToolCalls[i].ID == "" {
+			ans.ToolCalls[i].ID = toolCall(i, "", "").ID
+		}
+	}
+	if ans.Usage == nil {
+		ans.Usage = a.Usage
+	}
+	if ans.Usage == nil {
+		ans.Usage = estimate(req, ans)
+	}
+	return ans
+}
+
+func (a Account) say(req Request) Answer {
+	if a.Answer != nil {
+		return a.Answer(req)
+	}
+	if tool, ok := req.wantsTool(); ok {
+		return Answer{ToolCalls: []ToolCall{toolCall(0, tool.Name, sampleArguments(tool.Parameters))}}
+	}
+	what := "answer"
+	if req.LastRole == "tool" {
+		what = "answer after a tool's result"
+	}
+	return Answer{Text: fmt.Sprintf("This is a simulated %s from account %q, model %q: no real model was called.", what, a.Name, req.Model)}
+}
+
+// wantsTool reports which tool the request insists on: by its tool choice, or because the user's message, being the last,
+// names the tool or says "call a tool".
+func (r Request) wantsTool() (Tool, bool) {
+	if len(r.Tools) == 0 || r.ToolChoice == "none" || r.LastRole == "tool" {
+		return Tool{}, false
+	}
+	said := strings.ToLower(r.LastUser)
+	for _, tool := range r.Tools {
+		if tool.Name == r.ToolChoice || r.LastRole == "user" && strings.Contains(said, strings.ToLower(tool.Name)) {
+			return tool, true
+		}
+	}
+	return r.Tools[0], r.ToolChoice == "required" || r.LastRole == "user" && strings.Contains(said, "call a tool")
+}
+
+// sampleArguments makes arguments that satisfy the required properties of a tool's JSON schema, by their types.
+func sampleArguments(schema json.RawMessage) string {
+	var s struct {
+		Properties map[string]struct {
+			Type any   `json:"type"`
+			Enum []any `json:"enum"`
+		} `json:"properties"`
+		Required []string `json:"required"`
+	}
+	arguments := map[string]any{}
+	if json.Unmarshal(schema, &s) == nil {
+		for _, name := range s.Required {
+			if enum := s.Properties[name].Enum; len(enum) > 0 {
+				arguments[name] = enum[0]
+				continue
+			}
+			arguments[name] = sampleValue(s.Properties[name].Type)
+		}
+	}
+	text, _ := json.Marshal(arguments) // what was just decoded from JSON can be encoded
+	return string(text)
+}
+
+func sampleValue(schemaType any) any {
+	switch schemaType {
+	case "integer", "number":
+		return 1
+	case "boolean":
+		return true
+	case "array":
+		return []any{}
+	case "object":
+		return map[string]any{}
+	case "null":
+		return nil
+	}
+	return "simulated"
+}
+
+// estimate counts a token for every four bytes, as a rule of thumb does.
+func estimate(req Request, ans Answer) *Usage {
+	text, reasoning := len(ans.Text), tokens(len(ans.Reasoning))
+	for _, call := range ans.ToolCalls {
+		text += len(call.Name) + len(call.Arguments)
+	}
+	return &Usage{Prompt: req.PromptTokens, Completion: tokens(text)*req.N + reasoning, Reasoning: reasoning}
+}
+
+func tokens(length int) int { return (length + 3) / 4 }

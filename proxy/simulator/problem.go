@@ -1,0 +1,40 @@
+package simulator
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+)
+
+// problem is a refusal in no dialect.
+type problem struct {
+	status  int
+	kind    string // error.type
+	code    string // "" = null
+	param   string // "" = null
+	message string
+	more    map[string]any // further members of the error object
+	header  http.Header
+	body    []byte // the whole body, where it is not the dialect's envelope: HTML, or another shape; nil = the envelope
+}
+
+// bodyOf writes the refusal's body in the dialect.
+func (d *dialect) bodyOf(p *problem) []byte {
+	if p.body != nil {
+		return p.body
+	}
+	return d.problem(p)
+}
+
+// contentType is what the body says it is.
+func (p *problem) contentType() string {
+	if bytes.HasPrefix(p.body, []byte("<")) {
+		return "text/html; charset=UTF-8"
+	}
+	return cmp.Or(p.header.Get("Content-Type"), "application/json")
+}
+
+// invalid is a request that the provider refuses for what it says.
+func invalid(param, code, message string) *problem {
+	return &problem{status: http.StatusBadRequest, kind: "invalid_request_error", param: param, code: code, message: message}
+}

@@ -1,0 +1,54 @@
+package simulator
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// codeNoModel is OpenAI's code for a model that an account does not have.
+const codeNoModel = "model_not_found"
+
+// refusing answers with the problem.
+func refusing(p *problem) play {
+	return func(x *exchange) error {
+		if err := x.pause(x.account.Latency); err != nil {
+			return err
+		}
+		return x.whole(p.status, with(p.header, "Content-Type", p.contentType()), x.dialect.bodyOf(p))
+	}
+}
+
+// listing answers with the models, or with the one that the route names.
+func listing(r route, models []string) play {
+	return func(x *exchange) error {
+		body := r.dialect.models(models, x.stamp.created)
+		if r.op == opModel {
+			body = r.dialect.model(r.model, x.stamp.created)
+		}
+		return x.whole(http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body)
+	}
+}
+
+func missingKey() *problem {
+	return &problem{status: http.StatusUnauthorized, kind: "invalid_request_error", message: "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY). You can obtain an API key from https://platform.openai.com/account/api-keys."}
+}
+
+func wrongKey() *problem {
+	return &problem{status: http.StatusUnauthorized, kind: "invalid_request_error", code: "invalid_api_key", message: "Incorrect API key provided: sk-***. You can find your API key at https://platform.openai.com/account/api-keys."}
+}
+
+func noModel(model string) *problem {
+	return &problem{status: http.StatusNotFound, kind: "invalid_request_error", code: codeNoModel, message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", model)}
+}
+
+func tooConcurrent(model string, limit int) *problem {
+	return rateLimited(fmt.Sprintf("Rate limit reached for %s in organization org-simulated on concurrent requests: Limit %d, Used %d, Requested 1.", model, limit, limit))
+}
+
+func rateLimited(message string) *problem {
+	return &problem{status: http.StatusTooManyRequests, kind: "requests", code: "rate_limit_exceeded", message: message}
+}
+
+func insufficientQuota() *problem {
+	return &problem{status: http.StatusTooManyRequests, kind: "insufficient_quota", code: "insufficient_quota", message: "You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors."}
+}
