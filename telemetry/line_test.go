@@ -17,7 +17,7 @@ func failedOver() *Exchange {
 		Attempts: []Attempt{
 			{Profile: "codex-1", Provider: "openai-codex", Model: "gpt-5.5", Outcome: "quota_exhausted", Reason: "code:usage_limit_reached", Status: 429, Duration: 100 * time.Millisecond},
 			{
-				Profile: "claude-2", Provider: "claude", Model: "claude-opus-4-5", Outcome: "ok", Status: 200, Duration: 1390 * time.Millisecond, FirstToken: 250 * time.Millisecond,
+				Profile: "claude-2", Provider: "claude", Model: "claude-opus-4-5", Outcome: "ok", Status: 200, Duration: 1375 * time.Millisecond, FirstToken: 250 * time.Millisecond,
 				Usage: Usage{Input: 1000, Output: 50, CacheRead: 800, Reasoning: 20, Known: true}, Cost: Cost{USD: 0.0125, Known: true},
 			},
 		},

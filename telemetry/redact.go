@@ -26,7 +26,7 @@ type credential struct {
 	replace string
 }
 
-// shortestCredential is the length in bytes of the shortest text that one of the patterns below matches.
+// shortestCredential is the length in bytes of the shortest text that is searched: no credential fits into less.
 const shortestCredential = len("key=1234")
 
 var credentials = []credential{
