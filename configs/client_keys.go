@@ -1,0 +1,62 @@
+package configs
+
+import (
+	"slices"
+
+	"hermes-hub/proxy"
+)
+
+// readClientKeys reads the list client_keys.
+func (r *reader) readClientKeys(list node) []proxy.Key {
+	var keys []proxy.Key
+	for _, item := range list.items() {
+		k, at := r.clientKey(item)
+		for _, other := range keys {
+			if k.Name != "" && other.Name == k.Name {
+				at.fail(": the name %s is taken by another key", shown(k.Name))
+			}
+			if !k.Secret.Empty() && other.Secret == k.Secret {
+				at.fail(": has the same key as %s; each client needs its own", shown(other.Name))
+			}
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// clientKey reads one client. The node is the place for what is wrong with it as a whole.
+func (r *reader) clientKey(n node) (proxy.Key, node) {
+	b := n.block()
+	defer b.done()
+	b.hushed = true
+	k := proxy.Key{Name: b.get("name").text("")}
+	if k.Name == "" && len(b.order) > 0 {
+		b.fail(": has no name; logs and metrics need one")
+	}
+	secret := b.get("key")
+	k.Secret = secret.secret(Error)
+	if len(b.order) > 0 && (secret.absent() || secret.value.Value == "") {
+		secret.fail(" is empty; a client needs a key")
+	}
+	if len(b.order) == 0 && n.absent() {
+		n.fail(": is empty, want name: and key:")
+	}
+
+	role := b.get("default_role")
+	k.DefaultRole, _ = role.role()
+	for _, item := range b.get("roles").items() {
+		id, ok := item.role()
+		switch {
+		case ok && id == "":
+			item.fail(" is empty, want a role")
+		case ok && slices.Contains(k.Roles, id):
+			item.fail(": the role %s stands twice", shown(id))
+		case ok:
+			k.Roles = append(k.Roles, id)
+		}
+	}
+	if k.DefaultRole != "" && len(k.Roles) > 0 && !slices.Contains(k.Roles, k.DefaultRole) {
+		role.fail(": %s is not among the roles that this key may use", k.DefaultRole)
+	}
+	return k, n
+}

@@ -1,0 +1,51 @@
+package configs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// NotYet is a key of the file that is read and checked, and that nothing acts on yet.
+type NotYet struct {
+	Key    string // as it stands in the file: profiles.codex-orch.lease_mode
+	Line   int
+	Column int
+	Why    string // what it waits for
+}
+
+// String is the line that check prints about it.
+func (n NotYet) String() string {
+	return fmt.Sprintf("%s is read but not yet effective: %s", n.Key, n.Why)
+}
+
+// notYet is the table of such keys; * stands for a name of the user's choice. A key leaves it when it takes effect.
+var notYet = map[string]string{
+	"server.allowed_hosts":              "the Host check",
+	"server.redis_url":                  "state shared by several instances",
+	"server.instances":                  "state shared by several instances",
+	"router.quota_threshold_percent":    "quota thresholds",
+	"router.quota_threshold_action":     "quota thresholds",
+	"router.lease_wait_seconds":         "queueing for a slot",
+	"router.cooldown_wait_seconds":      "holding a request until a cooldown ends",
+	"profiles.*.lease_mode":             "leases shared by several instances",
+	"profiles.*.probe":                  "usage endpoints",
+	"profiles.*.auth_config.oauth_file": "OAuth credentials",
+	"profiles.*.auth_config.refresh":    "OAuth credentials",
+	"profiles.*.auth_config.token_url":  "OAuth credentials",
+	"runs":                              "the runs API",
+	"journal":                           "the journal of runs",
+}
+
+// noteNotYet remembers n if it is in the file and in the table.
+func (r *reader) noteNotYet(n node) {
+	if why, ok := notYet[n.row]; ok && !n.absent() {
+		r.notYet = append(r.notYet, NotYet{Key: n.path, Line: n.at.line, Column: n.at.column, Why: why})
+	}
+}
+
+func sortNotYet(keys []NotYet) {
+	slices.SortStableFunc(keys, func(a, b NotYet) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}

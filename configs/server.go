@@ -1,0 +1,94 @@
+package configs
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"hermes-hub/router"
+)
+
+// Server is the block server: where the program listens and keeps its things.
+type Server struct {
+	Listen       string   // proxy plane, host:port; also in Config.Proxy
+	AdminListen  string   // admin plane, host:port; also in Config.Admin
+	AllowedHosts []string // also in Config.Proxy and Config.Admin
+	DataDir      string   // "" when neither the file nor the environment gave a place
+	RedisURL     router.Secret
+	Instances    int
+	MaxBodyBytes int64 // also in Config.Proxy
+	DrainGrace   time.Duration
+}
+
+// The addresses of the two planes unless the file or a flag says otherwise.
+const (
+	DefaultListen      = "127.0.0.1:7400"
+	DefaultAdminListen = "127.0.0.1:7401"
+)
+
+func (r *reader) readServer(b *block, c *Config) {
+	defer b.done()
+	s := &c.Server
+	s.Listen = r.address(b.get("listen"), DefaultListen)
+	s.AdminListen = r.address(b.get("admin_listen"), DefaultAdminListen)
+	s.AllowedHosts = r.hosts(b.get("allowed_hosts"))
+	s.DataDir = r.resolve(b.get("data_dir").text(""))
+	if s.DataDir == "" {
+		s.DataDir = defaultDataDir(r.getenv)
+	}
+	s.RedisURL = r.redisURL(b.get("redis_url"))
+	s.Instances = int(b.get("instances").whole(1, 1))
+	s.MaxBodyBytes = b.get("max_body_bytes").whole(64<<20, 1)
+	s.DrainGrace = b.get("drain_grace_seconds").wait(30 * time.Second)
+
+	c.Proxy.Listen, c.Admin.Listen = s.Listen, s.AdminListen
+	c.Proxy.AllowedHosts, c.Admin.AllowedHosts = s.AllowedHosts, s.AllowedHosts
+	c.Proxy.MaxBodyBytes = s.MaxBodyBytes
+}
+
+// address reads a host:port to listen on and remembers where it stands, for OpenListen.
+func (r *reader) address(n node, def string) string {
+	r.places[n.path] = n.at
+	s := n.text("")
+	if s == "" {
+		return def
+	}
+	if err := checkListen(s); err != nil {
+		n.fail(": %v", err)
+		return def
+	}
+	return s
+}
+
+// hosts reads names that a Host header may carry: no scheme, no path.
+func (r *reader) hosts(n node) []string {
+	hosts := n.texts()
+	for _, h := range hosts {
+		if strings.ContainsAny(h, "/ @?#") {
+			n.fail(": %s is not a host name; want the name alone, as in hub.example.org", shown(h))
+		}
+	}
+	return hosts
+}
+
+func (r *reader) redisURL(n node) router.Secret {
+	url := n.secret(Error)
+	if err := checkRedisURL(url.Reveal()); err != nil {
+		n.fail(": %v", err)
+	}
+	return url
+}
+
+// checkRedisURL looks at the scheme and for a host; "" is fine. The error holds nothing of the URL: it may carry a password.
+func checkRedisURL(url string) error {
+	scheme, rest, found := strings.Cut(url, "://")
+	switch {
+	case url == "":
+		return nil
+	case !found || scheme != "redis" && scheme != "rediss" && scheme != "redis+sentinel":
+		return errors.New("want a URL that begins with redis://, rediss:// or redis+sentinel://")
+	case rest == "" || rest[0] == '/':
+		return errors.New("the URL names no host")
+	}
+	return nil
+}
