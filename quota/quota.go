@@ -88,7 +88,9 @@ type Bucket struct {
 	RemainingPercent Number
 	Limit            Number    // in the provider's own unit
 	Remaining        Number    // in the same unit as Limit
-	ResetAt          time.Time // when it is full again; zero is unknown
+	ResetAt          time.Time // when it is full again; zero is unknown; passed when the answer said so
+	SeenAt           time.Time // when it was measured; Standing.Apply stamps it
+	Source           Source    // of the Reading that measured it; Standing.Apply stamps it
 }
 
 // Reading is what one Response says.

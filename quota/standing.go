@@ -50,6 +50,6 @@ type Block struct {
 // Standing is what is known of one account: the fold of all Readings about it. It is a value; Apply returns a new one and
 // leaves the old as it was, so a Standing that was published never changes.
 type Standing struct {
-	blocks  []Block  // by Key; expired ones are dropped at the next Apply
+	blocks  []Block  // by Key and State; expired ones are dropped at the next Apply, but for the count of failures
 	buckets []Bucket // newest value of each, by ID
 }

@@ -1,0 +1,96 @@
+package quota
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// readableProbe is how much of a body is looked at to tell text from compressed bytes.
+const readableProbe = 512
+
+// decode undoes the Content-Encoding of a body, and of an unlabelled one by its magic. It returns at most BodyLimit
+// bytes, and the name of the encoding that it could not undo. A body that reads as text is taken as it stands, whatever
+// its label says: transports that decode do not always take the label off. A truncated body gives what it held.
+func decode(h http.Header, body []byte) (plain []byte, unread string) {
+	body = body[:min(len(body), BodyLimit)]
+	if readable(body) {
+		return body, ""
+	}
+	labels := strings.Split(h.Get("Content-Encoding"), ",")
+	for _, label := range slices.Backward(labels) {
+		label = strings.ToLower(strings.TrimSpace(label))
+		switch label {
+		case "", "identity":
+			continue
+		case "gzip", "x-gzip", "deflate":
+			body = inflate(body)
+		default:
+			return nil, knownEncoding(label)
+		}
+	}
+	switch {
+	case isGzip(body):
+		body = inflate(body)
+	case bytes.HasPrefix(body, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return nil, "zstd"
+	}
+	if !readable(body) {
+		return nil, "binary"
+	}
+	return body, ""
+}
+
+// knownEncoding keeps a label that goes into a Reason within a closed set: it came from outside.
+func knownEncoding(label string) string {
+	switch label {
+	case "br", "zstd", "compress":
+		return label
+	}
+	return "unknown_encoding"
+}
+
+// isGzip reports the magic number of gzip.
+func isGzip(b []byte) bool { return len(b) > 2 && b[0] == 0x1f && b[1] == 0x8b }
+
+// inflate undoes gzip, zlib or raw deflate, whichever the bytes are, and returns at most BodyLimit bytes of it.
+func inflate(b []byte) []byte {
+	if isGzip(b) {
+		if r, err := gzip.NewReader(bytes.NewReader(b)); err == nil {
+			return readSome(r)
+		}
+		return nil
+	}
+	if r, err := zlib.NewReader(bytes.NewReader(b)); err == nil {
+		return readSome(r)
+	}
+	return readSome(flate.NewReader(bytes.NewReader(b)))
+}
+
+// readSome reads up to BodyLimit bytes and keeps what came before an error: half an error message is still evidence.
+func readSome(r io.Reader) []byte {
+	b, _ := io.ReadAll(io.LimitReader(r, BodyLimit)) //nolint:errcheck // the bytes before the error are the point
+	return b
+}
+
+// readable reports whether the bytes begin as UTF-8 text. An empty body is.
+func readable(b []byte) bool {
+	b = b[:min(len(b), readableProbe)]
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return len(b) < utf8.UTFMax && !utf8.FullRune(b) // cut in the middle of a rune
+		case r < ' ' && r != '\n' && r != '\r' && r != '\t':
+			return false
+		}
+		b = b[size:]
+	}
+	return true
+}

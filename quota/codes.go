@@ -1,0 +1,110 @@
+package quota
+
+// codeWeight is how far a machine code may be believed. Some say exactly what happened; others are what a gateway puts on
+// everything of a kind, and the words beside them know better.
+type codeWeight uint8
+
+const (
+	leans   codeWeight = iota // believed only where no phrase says more
+	decides                   // believed before any phrase
+)
+
+// codeMeaning is what a machine code stands for.
+type codeMeaning struct {
+	class  Class
+	weight codeWeight
+}
+
+// commonCodes are the codes that mean the same with every provider that sends them, in snake case. Sources: the OpenAI
+// error reference and its SDKs, Anthropic's errors page, google.rpc.Code, and the recorded cases of compatible providers.
+var commonCodes = map[string]codeMeaning{
+	"insufficient_quota":                   {Billing, decides},
+	"billing_hard_limit_reached":           {Billing, decides},
+	"billing_not_active":                   {Billing, decides},
+	"credit_balance_exhausted":             {Billing, decides},
+	"organization_spend_limit_exceeded":    {Billing, decides},
+	"project_spend_limit_exceeded":         {Billing, decides},
+	"organization_usage_limit_exceeded":    {Billing, decides},
+	"insufficient_balance":                 {Billing, decides},
+	"insufficient_credits":                 {Billing, decides},
+	"insufficient_funds":                   {Billing, decides},
+	"payment_required":                     {Billing, leans},
+	"billing_error":                        {Billing, leans},
+	"usage_limit_reached":                  {QuotaExhausted, decides},
+	"usage_limit_exceeded":                 {QuotaExhausted, decides},
+	"quota_exceeded":                       {QuotaExhausted, leans},
+	"quota_exhausted":                      {QuotaExhausted, leans},
+	"rate_limit_exceeded":                  {RateLimited, decides},
+	"rate_limited":                         {RateLimited, leans},
+	"rate_limit_error":                     {RateLimited, leans},
+	"rate_limit_reached":                   {RateLimited, leans},
+	"too_many_requests":                    {RateLimited, leans},
+	"resource_exhausted":                   {RateLimited, leans},
+	"throttling_exception":                 {RateLimited, leans},
+	"server_is_overloaded":                 {Overloaded, decides},
+	"slow_down":                            {Overloaded, decides},
+	"overloaded":                           {Overloaded, decides},
+	"overloaded_error":                     {Overloaded, decides},
+	"engine_overloaded":                    {Overloaded, decides},
+	"engine_overloaded_error":              {Overloaded, decides},
+	"model_overloaded":                     {Overloaded, decides},
+	"capacity_exceeded":                    {Overloaded, decides},
+	"queue_exceeded":                       {Overloaded, decides},
+	"provider_unavailable":                 {Overloaded, leans},
+	"service_unavailable":                  {Overloaded, leans},
+	"service_unavailable_error":            {Overloaded, leans},
+	"unavailable":                          {Overloaded, leans},
+	"invalid_api_key":                      {AuthInvalid, decides},
+	"invalid_authentication":               {AuthInvalid, decides},
+	"account_deactivated":                  {AuthInvalid, decides},
+	"token_invalidated":                    {AuthInvalid, decides},
+	"authentication_error":                 {AuthInvalid, leans},
+	"unauthenticated":                      {AuthInvalid, leans},
+	"unauthorized":                         {AuthInvalid, leans},
+	"token_expired":                        {AuthExpired, decides},
+	"expired_token":                        {AuthExpired, decides},
+	"api_key_expired":                      {AuthExpired, decides},
+	"unsupported_country_region_territory": {Forbidden, decides},
+	"permission_denied":                    {Forbidden, leans},
+	"permission_error":                     {Forbidden, leans},
+	"forbidden":                            {Forbidden, leans},
+	"model_not_found":                      {ModelNotFound, decides},
+	"model_not_available":                  {ModelNotFound, decides},
+	"model_not_supported":                  {ModelNotFound, decides},
+	"deployment_not_found":                 {ModelNotFound, decides},
+	"unknown_model":                        {ModelNotFound, decides},
+	"invalid_model":                        {ModelNotFound, leans},
+	"context_length_exceeded":              {ContextTooLong, decides},
+	"context_window_exceeded":              {ContextTooLong, decides},
+	"exceed_context_size_error":            {ContextTooLong, decides},
+	"prompt_too_long":                      {ContextTooLong, decides},
+	"content_policy_violation":             {ContentPolicy, decides},
+	"content_filter":                       {ContentPolicy, decides},
+	"responsible_aipolicy_violation":       {ContentPolicy, decides},
+	"moderation_blocked":                   {ContentPolicy, decides},
+	"invalid_prompt":                       {ContentPolicy, decides},
+	"cyber_policy":                         {ContentPolicy, decides},
+	"bio_policy":                           {ContentPolicy, decides},
+	"request_too_large":                    {RequestTooLarge, decides},
+	"payload_too_large":                    {RequestTooLarge, decides},
+	"request_entity_too_large":             {RequestTooLarge, decides},
+	"unsupported_parameter":                {InvalidRequest, decides},
+	"unknown_parameter":                    {InvalidRequest, decides},
+	"unsupported_value":                    {InvalidRequest, decides},
+	"missing_required_parameter":           {InvalidRequest, decides},
+	"invalid_value":                        {InvalidRequest, decides},
+	"invalid_type":                         {InvalidRequest, decides},
+	"invalid_json":                         {InvalidRequest, decides},
+	"string_above_max_length":              {InvalidRequest, decides},
+	"previous_response_not_found":          {InvalidRequest, decides},
+	"request_timeout":                      {Timeout, leans},
+	"timeout_error":                        {Timeout, leans},
+	"timeout":                              {Timeout, leans},
+	"deadline_exceeded":                    {Timeout, leans},
+	"server_error":                         {ServerError, leans},
+	"api_error":                            {ServerError, leans},
+	"internal":                             {ServerError, leans},
+	"internal_error":                       {ServerError, leans},
+	"internal_server_error":                {ServerError, leans},
+	"bad_gateway":                          {ServerError, leans},
+}

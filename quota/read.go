@@ -1,0 +1,100 @@
+package quota
+
+import (
+	"net/http"
+	"time"
+)
+
+// fixedWindow is where a wait stops being a rate: a stated one of this length or more is a window that was used up.
+const fixedWindow = time.Hour
+
+// Read says what a response means. It never fails: what it cannot tell from the body it takes from the status, and what
+// nobody says stays unknown. A body of a stream may be its beginning, up to the first meaningful event; a status of
+// success whose body says nothing at all is a ServerError.
+func Read(r Response) Reading {
+	d := dialectOf(r.Provider)
+	return d.read(take(r, d.bucketPrefix()))
+}
+
+// ReadHeaders says what the headers of a call that worked measure, without its body. provider is as in Response, at is
+// when the headers came. The Class is always OK.
+func ReadHeaders(provider string, h http.Header, at time.Time) Reading {
+	d := dialectOf(provider)
+	a := &answer{Response: Response{Provider: provider, Status: http.StatusOK, Header: h, At: at}, kind: bodyUnread}
+	a.prefix = d.bucketPrefix()
+	a.buckets = a.readBuckets()
+	return d.read(a)
+}
+
+// read is the common reading of an answer under the rules of a dialect.
+func (a *answer) read(r rules) Reading {
+	v := a.classify(r)
+	w := a.waitFor(v.class, r)
+	v = a.weighWait(v, w)
+	rd := Reading{
+		Class:      v.class,
+		Scope:      v.scope,
+		Failover:   failover(v),
+		RetryAfter: w.after,
+		ResetAt:    w.until,
+		Buckets:    a.buckets,
+		Reason:     v.reason,
+	}
+	if rd.Scope == "" {
+		rd.Scope = scopes[v.class]
+	}
+	switch {
+	case v.class != OK:
+		rd.Source = SourceRuntimeEvent
+	case len(a.buckets) > 0:
+		rd.Source = SourceProviderAPI
+	}
+	if a.Header.Get("X-Should-Retry") == "false" {
+		rd.RetryAfter = 0 // the server withdraws the invitation; when the window resets stays true
+	}
+	return rd
+}
+
+// waitFor is the stated wait as far as the class can have one. A bucket's reset or a phrase cures only limits and
+// transient trouble; of the rest only a header for exactly this purpose is believed; a request is never cured by waiting.
+func (a *answer) waitFor(c Class, r rules) statedWait {
+	switch c {
+	case RateLimited, QuotaExhausted, Overloaded, ServerError, Timeout:
+		return a.wait(r.zone)
+	case Billing, AuthExpired, AuthInvalid, Forbidden, ModelNotFound:
+		w, _ := a.headerWait(r.zone)
+		return w
+	}
+	return statedWait{}
+}
+
+// weighWait lets the length of the wait decide between a rate and a spent window, and between a window and a bill.
+func (a *answer) weighWait(v verdict, w statedWait) verdict {
+	_, long := a.prose.hasAny(longWindows)
+	short := w.after > 0 && w.after < fixedWindow
+	switch {
+	case v.class == RateLimited && (w.after >= fixedWindow || w.after == 0 && long):
+		// A daily window that refills all the time, as OpenAI's and Groq's, states its short wait and stays a rate.
+		v.class = QuotaExhausted
+	case a.Status == 402 && v.class == QuotaExhausted && v.phrased && short:
+		v.class = RateLimited
+	case a.Status == 402 && v.class == QuotaExhausted && v.phrased && w.after == 0 && !long:
+		v.class, v.scope = Billing, ""
+	case a.Status == 402 && v.class == Billing && !v.phrased && short:
+		v.class = RateLimited // a bill does not heal by itself: it is a window
+	case a.Status == 402 && v.class == Billing && !v.phrased && w.after >= fixedWindow:
+		v.class = QuotaExhausted
+	}
+	return v
+}
+
+// failover reports whether another account could cure it.
+func failover(v verdict) bool {
+	switch v.class {
+	case OK, InvalidRequest, ContentPolicy:
+		return false
+	case RequestTooLarge:
+		return v.tokenRate
+	}
+	return true
+}

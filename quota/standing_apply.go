@@ -1,0 +1,193 @@
+package quota
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// keptBlocks and keptBuckets bound a Standing: clients choose the names of models, upstreams those of headers.
+	keptBlocks  = 256
+	keptBuckets = 64
+
+	familyKey = "family:"
+	modelKey  = "model:"
+)
+
+// states are what the failing classes make of an account. A class that is not here is about the request alone.
+var states = map[Class]State{
+	RateLimited: StateRateLimited, QuotaExhausted: StateQuota, Billing: StateBilling, AuthExpired: StateAuthRequired,
+	AuthInvalid: StateAuthRequired, Forbidden: StateForbidden, ModelNotFound: StateNoModel, Overloaded: StateCooldown,
+	ServerError: StateCooldown, Timeout: StateCooldown,
+}
+
+// Apply folds one Reading in. A failure blocks the key of its scope, a success takes away what it disproves, and both
+// bring their buckets up to date. A Reading about a request alone changes nothing.
+func (s Standing) Apply(r Reading, c Call, p Policy) Standing {
+	if r.Class == OK {
+		return Standing{blocks: disproved(unexpired(s.blocks, c.At), c), buckets: mergeBuckets(s.buckets, r, c)}
+	}
+	state, blocking := states[r.Class]
+	if r.Scope == ScopeRequest || !blocking {
+		return s
+	}
+	blocks := unexpired(s.blocks, c.At)
+	next := Block{
+		State: state, Class: r.Class, Scope: r.Scope, Key: blockKey(r, c), Since: c.At, Source: r.Source, Reason: r.Reason,
+	}
+	i := slices.IndexFunc(blocks, func(b Block) bool { return b.Key == next.Key && b.State == state })
+	if i >= 0 {
+		next.Failures = blocks[i].Failures
+	}
+	if state == StateCooldown && (i < 0 || !c.StartedAt.Before(blocks[i].Since)) {
+		next.Failures++ // a call that began before the last failure was seen is part of the same trouble
+	}
+	next.Until, next.Stated = until(state, next.Failures, r, c.At, p)
+	if i >= 0 {
+		blocks[i] = blocks[i].join(next)
+	} else {
+		blocks = append(blocks, next)
+	}
+	return Standing{blocks: bounded(blocks), buckets: mergeBuckets(s.buckets, r, c)}
+}
+
+// until is how long a failure blocks, and whether the provider said so.
+func until(state State, failures int, r Reading, at time.Time, p Policy) (t time.Time, stated bool) {
+	switch state {
+	case StateAuthRequired:
+		return time.Time{}, false
+	case StateBilling, StateForbidden, StateNoModel:
+		return at.Add(p.CooldownMax), false
+	}
+	switch {
+	case r.ResetAt.After(at):
+		return r.ResetAt, true
+	case r.RetryAfter > 0:
+		return at.Add(r.RetryAfter), true
+	case state == StateQuota:
+		return at.Add(p.QuotaCooldown), false
+	case state == StateRateLimited:
+		return at.Add(p.RateLimitCooldown), false
+	}
+	return at.Add(p.backoff(failures)), false
+}
+
+// backoff is the wait after so many consecutive transient failures.
+func (p Policy) backoff(failures int) time.Duration {
+	wait, limit := p.CooldownBase, max(p.CooldownBase, p.CooldownMax)
+	for range failures - 1 {
+		if wait >= limit/2 {
+			return limit
+		}
+		wait *= 2
+	}
+	return wait
+}
+
+// blockKey is what a failure is filed under.
+func blockKey(r Reading, c Call) string {
+	switch r.Scope {
+	case ScopeFamily:
+		return familyKey + cmp.Or(r.Family, c.Family, Family(c.Model))
+	case ScopeModel:
+		return modelKey + c.Model
+	}
+	return ""
+}
+
+// join is what two pieces of evidence for one key and state come to: the later end, and everything else of the evidence
+// that gave it; the newer sighting. Joining in another order gives the same.
+func (b Block) join(other Block) Block {
+	joined, spare := b, other
+	if cmp.Or(compareUntil(other, b), other.Since.Compare(b.Since), cmp.Compare(other.Reason, b.Reason)) > 0 {
+		joined, spare = other, b
+	}
+	if spare.Since.After(joined.Since) {
+		joined.Since = spare.Since
+	}
+	joined.Failures = max(joined.Failures, spare.Failures)
+	return joined
+}
+
+// compareUntil compares how long two blocks last; a zero Until lasts for ever.
+func compareUntil(x, y Block) int {
+	switch {
+	case x.Until.Equal(y.Until):
+		return 0
+	case x.Until.IsZero():
+		return 1
+	case y.Until.IsZero():
+		return -1
+	}
+	return x.Until.Compare(y.Until)
+}
+
+// unexpired copies the blocks that still count at an instant: those that last, and the failures that the next one adds to.
+func unexpired(blocks []Block, at time.Time) []Block {
+	kept := make([]Block, 0, len(blocks)+1)
+	for _, b := range blocks {
+		if !b.expired(at) || b.Failures > 0 {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// disproved drops the blocks that a successful call disproves: those in its way that were seen before it began. A success
+// that began before a failure says nothing about it.
+func disproved(blocks []Block, c Call) []Block {
+	family := cmp.Or(c.Family, Family(c.Model))
+	return slices.DeleteFunc(blocks, func(b Block) bool {
+		return b.covers(c.Model, family) && c.StartedAt.After(b.Since)
+	})
+}
+
+// bounded orders the blocks and, above the bound, lets go of those of single models that end first.
+func bounded(blocks []Block) []Block {
+	if len(blocks) > keptBlocks {
+		slices.SortFunc(blocks, func(x, y Block) int {
+			return cmp.Or(-cmp.Compare(weight(x), weight(y)), -compareUntil(x, y))
+		})
+		blocks = blocks[:keptBlocks]
+	}
+	slices.SortFunc(blocks, func(x, y Block) int {
+		return cmp.Or(strings.Compare(x.Key, y.Key), strings.Compare(string(x.State), string(y.State)))
+	})
+	return blocks
+}
+
+// weight is how much of the account a block is about.
+func weight(b Block) int {
+	switch {
+	case b.Key == "":
+		return 2
+	case strings.HasPrefix(b.Key, familyKey):
+		return 1
+	}
+	return 0
+}
+
+// mergeBuckets brings the buckets up to date with what a Reading measured. An answer that was read before the one that
+// gave a bucket its value does not overwrite it.
+func mergeBuckets(old []Bucket, r Reading, c Call) []Bucket {
+	if len(r.Buckets) == 0 {
+		return old
+	}
+	merged := slices.Clone(old)
+	for _, b := range r.Buckets {
+		b.SeenAt, b.Source = c.At, r.Source
+		i, known := slices.BinarySearchFunc(merged, b, compareID)
+		switch {
+		case !known && len(merged) < keptBuckets:
+			merged = slices.Insert(merged, i, b)
+		case known && !c.At.Before(merged[i].SeenAt):
+			merged[i] = b
+		}
+	}
+	return merged
+}
+
+// compareID orders buckets.
+func compareID(x, y Bucket) int { return strings.Compare(x.ID, y.ID) }

@@ -1,0 +1,72 @@
+package quota
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// statusClass is what an HTTP status means where nothing else says more. 529 is Anthropic's, 520 to 526 are Cloudflare's.
+func statusClass(status int) Class {
+	switch status {
+	case http.StatusUnauthorized:
+		return AuthInvalid
+	case http.StatusPaymentRequired:
+		return Billing
+	case http.StatusForbidden, http.StatusUnavailableForLegalReasons:
+		return Forbidden
+	case http.StatusGone:
+		return ModelNotFound
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout, 522, 524:
+		return Timeout
+	case http.StatusRequestEntityTooLarge:
+		return RequestTooLarge
+	case http.StatusTooManyRequests:
+		return RateLimited
+	case http.StatusServiceUnavailable, 529:
+		return Overloaded
+	case http.StatusTooEarly, http.StatusMisdirectedRequest:
+		return ServerError
+	}
+	if status >= 400 && status < 500 {
+		return InvalidRequest
+	}
+	return ServerError
+}
+
+// effectiveStatus is the HTTP status or, of an error inside a success, the status that it names; 500 where it names none.
+func (a *answer) effectiveStatus() int {
+	if !a.delivered() {
+		return a.Status
+	}
+	for _, f := range a.faults {
+		for _, code := range f.codes {
+			if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
+				return n
+			}
+		}
+	}
+	return http.StatusInternalServerError
+}
+
+// statusVerdict judges by the status alone.
+func (a *answer) statusVerdict() verdict {
+	status := a.effectiveStatus()
+	v := verdict{class: statusClass(status), reason: "status:" + strconv.Itoa(status)}
+	switch {
+	case status == http.StatusNotFound && len(a.faults) == 0:
+		// Not an answer of the API at all: the account's address has no such route.
+		v.class, v.scope = ModelNotFound, ScopeProvider
+	case a.fromEdge() && v.class != AuthInvalid:
+		// It knows nothing of accounts, and its 503 is a broken upstream, not a full one.
+		v.scope = ScopeProvider
+		if status == http.StatusServiceUnavailable {
+			v.class = ServerError
+		}
+	case v.class == InvalidRequest && a.Header.Get("X-Should-Retry") == "true":
+		v.class = ServerError // OpenAI and Anthropic mark conflicts that heal: the SDKs retry on it
+	}
+	if a.unread != "" {
+		v.reason += " body:" + a.unread
+	}
+	return v
+}

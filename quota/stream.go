@@ -1,0 +1,110 @@
+package quota
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// payloadKeys are members that only an answer has, never an error at the top level.
+var payloadKeys = []string{
+	"choices", "output", "content", "candidates", "data", "object", "embeddings", "embedding", "usage", "models", "result",
+	"results", "text", "delta", "response",
+}
+
+// complains reports whether the JSON of a successful status is an error all the same. It looks at the envelope only:
+// what a model wrote never decides.
+func complains(v gjson.Result) bool {
+	if v.IsArray() {
+		v = v.Get("0")
+	}
+	if !v.IsObject() {
+		return false
+	}
+	if present(v.Get("error")) || present(v.Get("errors")) || present(v.Get("body.error")) || present(v.Get("response.error")) {
+		return true
+	}
+	switch v.Get("type").Str {
+	case "error", "response.failed":
+		return true
+	}
+	if v.Get("object").Str == "error" || v.Get("success").Type == gjson.False {
+		return true
+	}
+	for _, key := range payloadKeys {
+		if v.Get(key).Exists() {
+			return false
+		}
+	}
+	return refusalCode(v.Get("code")) && (v.Get("message").Exists() || v.Get("msg").Exists()) ||
+		v.Get("detail").Type == gjson.String
+}
+
+// refusalCode reports whether a top-level code means anything but success.
+func refusalCode(v gjson.Result) bool {
+	switch strings.ToLower(v.String()) {
+	case "", "0", "200", "ok", "success":
+		return false
+	}
+	return true
+}
+
+// scanEvents looks through the server-sent events or JSON lines of a body for the first that is an error. silent means
+// that nothing but comments and an end marker came.
+func scanEvents(body []byte) (root gjson.Result, faults []fault, silent bool) {
+	silent = true
+	var name string
+	var data []byte
+	dispatch := func() bool {
+		event, payload := name, bytes.TrimSpace(data)
+		name, data = "", nil
+		if len(payload) == 0 || bytes.Equal(payload, []byte("[DONE]")) {
+			return false
+		}
+		silent = false
+		root, faults = eventFaults(event, payload)
+		return len(faults) > 0
+	}
+	for line := range bytes.Lines(body) {
+		line = bytes.TrimRight(line, "\r\n")
+		switch {
+		case len(line) == 0:
+			if dispatch() {
+				return root, faults, false
+			}
+		case line[0] == '{':
+			name, data = "", line
+			if dispatch() {
+				return root, faults, false
+			}
+		default:
+			if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+				data = append(append(data, rest...), '\n')
+			} else if rest, ok := bytes.CutPrefix(line, []byte("event:")); ok {
+				name = string(bytes.TrimSpace(rest))
+			}
+		}
+	}
+	dispatch()
+	return root, faults, silent
+}
+
+// eventFaults reads one event. An event that is named an error, or whose envelope is one, always has a fault.
+func eventFaults(name string, payload []byte) (gjson.Result, []fault) {
+	if !gjson.ValidBytes(payload) {
+		if name == "error" {
+			return gjson.Result{}, []fault{{messages: []string{string(payload[:min(len(payload), proseLimit)])}}}
+		}
+		return gjson.Result{}, nil
+	}
+	v := gjson.ParseBytes(payload)
+	if name != "error" && name != "response.failed" && !complains(v) {
+		return v, nil
+	}
+	faults := faultsOf(v)
+	if len(faults) == 0 {
+		faults = []fault{{object: v}}
+	}
+	return v, faults
+}

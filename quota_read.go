@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"hermes-hub/quota"
+)
+
+// quotaLineLimit is the longest line that `quota read` takes: a large body in base64, and the headers.
+const quotaLineLimit = 16 << 20
+
+// quotaQuestion is one line of input of `quota read`: a recorded response.
+type quotaQuestion struct {
+	ID           *string           `json:"id"`
+	Provider     string            `json:"provider"`
+	Status       int               `json:"status"`
+	Headers      map[string]string `json:"headers"`
+	Body         string            `json:"body"`
+	BodyEncoding string            `json:"body_encoding"`
+	At           time.Time         `json:"at"`
+}
+
+// quotaAnswer is one line of output; unknown is null.
+type quotaAnswer struct {
+	ID               *string       `json:"id"`
+	Class            quota.Class   `json:"class"`
+	Scope            quota.Scope   `json:"scope"`
+	Failover         bool          `json:"failover"`
+	RetrySameAfterMS *int64        `json:"retry_same_after_ms"`
+	ResetAt          *time.Time    `json:"reset_at"`
+	Buckets          []quotaBucket `json:"buckets"`
+	Source           *quota.Source `json:"source"`
+	Reason           *string       `json:"reason"`
+}
+
+// quotaBucket is one window of a quotaAnswer.
+type quotaBucket struct {
+	ID               string     `json:"id"`
+	UsedPercent      *float64   `json:"used_percent"`
+	RemainingPercent *float64   `json:"remaining_percent"`
+	Limit            *float64   `json:"limit"`
+	Remaining        *float64   `json:"remaining"`
+	ResetAt          *time.Time `json:"reset_at"`
+}
+
+// readQuotaLines answers every JSON line of in with one line on out, in order, and counts the lines that could not be
+// read; such a line is answered with {"error": …}. pretty writes a verdict to be read by people instead. The error is one
+// of reading or writing.
+func readQuotaLines(in io.Reader, out io.Writer, pretty bool) (bad int, err error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 64<<10), quotaLineLimit)
+	w := bufio.NewWriter(out)
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	for number := 1; lines.Scan(); number++ {
+		if len(strings.TrimSpace(lines.Text())) == 0 {
+			continue
+		}
+		question, err := parseQuotaQuestion(lines.Bytes())
+		switch {
+		case err != nil:
+			bad++
+			err = encoder.Encode(struct {
+				Error string `json:"error"`
+			}{fmt.Sprintf("line %d: %v", number, err)})
+		case pretty:
+			_, err = io.WriteString(w, prettyReading(question, quota.Read(question.response())))
+		default:
+			err = encoder.Encode(newQuotaAnswer(question, quota.Read(question.response())))
+		}
+		if err != nil {
+			return bad, fmt.Errorf("write quota reading: %w", err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return bad, errors.Join(fmt.Errorf("read quota lines: %w", err), w.Flush())
+	}
+	return bad, w.Flush()
+}
+
+// parseQuotaQuestion reads one line of input.
+func parseQuotaQuestion(line []byte) (quotaQuestion, error) {
+	var q quotaQuestion
+	if err := json.Unmarshal(line, &q); err != nil {
+		return q, err
+	}
+	switch q.BodyEncoding {
+	case "":
+	case "base64":
+		body, err := base64.StdEncoding.DecodeString(q.Body)
+		if err != nil {
+			return q, fmt.Errorf("body: %w", err)
+		}
+		q.Body = string(body)
+	default:
+		return q, fmt.Errorf(`body_encoding %q is not known; leave it out or use "base64"`, q.BodyEncoding)
+	}
+	if q.Status < 100 || q.Status > 999 {
+		return q, fmt.Errorf("status %d is not an HTTP status", q.Status)
+	}
+	if q.At.IsZero() {
+		return q, errors.New("at is missing: times cannot be told without the instant of the response (RFC 3339)")
+	}
+	return q, nil
+}
+
+func (q quotaQuestion) response() quota.Response {
+	header := make(http.Header, len(q.Headers))
+	for name, value := range q.Headers {
+		header.Set(name, value)
+	}
+	return quota.Response{Provider: q.Provider, Status: q.Status, Header: header, Body: []byte(q.Body), At: q.At}
+}
+
+func newQuotaAnswer(q quotaQuestion, r quota.Reading) quotaAnswer {
+	answer := quotaAnswer{
+		ID: q.ID, Class: r.Class, Scope: r.Scope, Failover: r.Failover, ResetAt: knownTime(r.ResetAt),
+		Buckets: make([]quotaBucket, 0, len(r.Buckets)), Source: knownString(r.Source), Reason: knownString(r.Reason),
+	}
+	if r.RetryAfter > 0 {
+		ms := r.RetryAfter.Milliseconds()
+		answer.RetrySameAfterMS = &ms
+	}
+	for _, b := range r.Buckets {
+		answer.Buckets = append(answer.Buckets, quotaBucket{
+			ID: b.ID, UsedPercent: knownNumber(b.UsedPercent), RemainingPercent: knownNumber(b.RemainingPercent),
+			Limit: knownNumber(b.Limit), Remaining: knownNumber(b.Remaining), ResetAt: knownTime(b.ResetAt),
+		})
+	}
+	return answer
+}
+
+// knownTime, knownString and knownNumber are nil for unknown, so that JSON says null.
+func knownTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func knownString[S ~string](s S) *S {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func knownNumber(n quota.Number) *float64 {
+	if !n.Known {
+		return nil
+	}
+	return &n.Value
+}
