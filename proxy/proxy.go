@@ -1,2 +1,171 @@
-// Package proxy is the plane that agents talk to.
+// Package proxy is the plane that agents talk to: one base URL, and behind it every account of a role.
+//
+// One request's life, top to bottom, one function a step:
+//
+//	gin ── Proxy.route ── exchange.serve     who calls, what they want, which role        (identify.go, body.go, wire)
+//	                        └─ exchange.try   the role's plan, node by node                (chat.go)
+//	                             └─ attempt   a lease, a clock, one call                   (attempt.go)
+//	                                  ├─ refused, lost   what the failure means            (lost.go, quota)
+//	                                  ├─ answer          a whole answer, held until whole  (answer.go)
+//	                                  └─ relay           a stream, held until it has content (relay.go)
+//	                        └─ exhaust        the truthful end when nobody could serve     (exhausted.go)
+//
+// Until the first byte goes to the client any account may still answer; from then on none other may, and a stream that
+// breaks ends with the protocol's error event and a cut connection. Gin stops at this file.
 package proxy
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/gin-gonic/gin"
+
+	"hermes-hub/router"
+	"hermes-hub/telemetry"
+)
+
+// Telemetry is told of every exchange. Both methods are called from many goroutines and must not block.
+type Telemetry interface {
+	// Inflight adds to the number of requests being served.
+	Inflight(delta int)
+	// Observe takes the story of a finished exchange. It must not keep x.
+	Observe(x *telemetry.Exchange)
+}
+
+// Options are what a Proxy needs from outside.
+type Options struct {
+	Config    Config
+	Router    *router.Router
+	Trails    *router.Trails
+	Telemetry Telemetry
+	Logger    *slog.Logger
+	Version   string
+	Ready     http.Handler                            // answers /readyz
+	Transport func(*router.Profile) http.RoundTripper // nil = one http.Transport per profile
+}
+
+// Proxy is the plane. Handler serves it.
+type Proxy struct {
+	config    Config
+	router    *router.Router
+	trails    *router.Trails
+	telemetry Telemetry
+	logger    *slog.Logger
+	agent     string
+	ready     http.Handler
+	transport func(*router.Profile) http.RoundTripper
+	own       *transports
+	keys      *keyring
+	started   int64 // epoch seconds: the models' creation time
+	draining  atomic.Bool
+}
+
+// New is a proxy plane. Nothing is called before its first request.
+func New(o Options) *Proxy {
+	p := &Proxy{
+		config: o.Config, router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
+		agent: "hermes-hub/" + o.Version, ready: o.Ready, transport: o.Transport, keys: newKeyring(o.Config.Keys),
+	}
+	if p.transport == nil {
+		p.own = newTransports(o.Config.ConnectTimeout)
+		p.transport = p.own.of
+	}
+	return p
+}
+
+// Drain refuses every request that has not begun: the process is about to stop.
+func (p *Proxy) Drain() { p.draining.Store(true) }
+
+// Close gives up the connections to upstreams that nobody uses.
+func (p *Proxy) Close() {
+	if p.own != nil {
+		p.own.closeIdle()
+	}
+}
+
+// chatSurface is the OpenAI chat completions route.
+var chatSurface = surface{endpoint: "/v1/chat/completions", path: "/chat/completions"}
+
+// Handler is the plane's routes. Every path answers with and without a trailing slash, at the root and under /r/{role}.
+func (p *Proxy) Handler() http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	e.RedirectTrailingSlash = false
+	e.HandleMethodNotAllowed = true
+	e.RemoveExtraSlash = true
+	_ = e.SetTrustedProxies(nil) // nobody's X-Forwarded-For is believed; nil cannot fail
+	e.Use(p.recoverPanics)
+	for _, base := range []string{"/v1", "/r/:role/v1"} {
+		both(e, http.MethodPost, base+"/chat/completions", p.route(&chatSurface))
+		e.GET(base+"/models", p.listModels)
+		e.GET(base+"/models/*id", p.oneModel)
+	}
+	both(e, http.MethodGet, "/healthz", func(c *gin.Context) { c.Data(http.StatusOK, "application/json", []byte(`{"status":"ok"}`)) })
+	both(e, http.MethodGet, "/readyz", gin.WrapH(p.ready))
+	e.NoRoute(func(c *gin.Context) {
+		p.plain(c, &refusal{code: codeNotFound, message: "no such path: this hub serves /v1 and /r/{role}/v1"})
+	})
+	e.NoMethod(func(c *gin.Context) {
+		p.plain(c, &refusal{code: codeMethodNotAllowed, message: c.Request.Method + " is not allowed on this path", allow: c.Writer.Header().Get("Allow")})
+	})
+	return e
+}
+
+// both registers a path with and without a trailing slash.
+func both(e *gin.Engine, method, path string, h gin.HandlerFunc) {
+	e.Handle(method, path, h)
+	e.Handle(method, path+"/", h)
+}
+
+// route serves one surface.
+func (p *Proxy) route(s *surface) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		x := p.begin(c.Writer, c.Request, s, c.Param("role"))
+		x.conn = http.NewResponseController(bare(c.Writer))
+		defer func() {
+			x.finish()
+			if x.aborted {
+				panic(http.ErrAbortHandler)
+			}
+		}()
+		x.serve()
+	}
+}
+
+// bare is the server's writer under gin's, which hides what Flush reports.
+func bare(w gin.ResponseWriter) http.ResponseWriter {
+	if u, ok := w.(interface{ Unwrap() http.ResponseWriter }); ok {
+		return u.Unwrap()
+	}
+	return w
+}
+
+// plain answers a request that no surface serves.
+func (p *Proxy) plain(c *gin.Context, e *refusal) {
+	id := newRequestID()
+	c.Header(headerRequestID, id)
+	c.Header(headerXRequestID, id)
+	e.write(c.Writer)
+}
+
+// recoverPanics keeps a bug from taking the process down. gin's own recovery would swallow http.ErrAbortHandler and end a
+// cut stream cleanly, which a client takes for a whole answer; this one lets it through.
+func (p *Proxy) recoverPanics(c *gin.Context) {
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		if cause == http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked
+			panic(cause)
+		}
+		p.logger.Error("panic while serving", "panic", cause, "stack", string(debug.Stack()))
+		if c.Writer.Written() {
+			panic(http.ErrAbortHandler)
+		}
+		p.plain(c, &refusal{code: codeInternal, message: "internal error of the hub; its log has the details", close: true})
+	}()
+	c.Next()
+}

@@ -4,6 +4,7 @@ package wire
 type Chunk struct {
 	Valid    bool // a JSON object
 	Done     bool // the literal [DONE]
+	Failed   bool // a finish reason that means an error, not an end
 	Content  bool // text, reasoning, a refusal or part of a tool call reaches the reader
 	Error    Span // the error member, when it says something
 	Nulled   Span // an "error": null member with its comma, which some clients take for an error
@@ -84,6 +85,7 @@ func (c *Chunk) choices(text []byte) (empty bool) {
 				count(v, &index)
 			case "finish_reason":
 				finished = !Null(v) && string(v) != `""`
+				c.Failed = c.Failed || string(v) == `"error"` || string(v) == `"error_finish"`
 			case "delta", "message":
 				c.Content = c.Content || meaningful(v)
 			case "text":

@@ -13,7 +13,7 @@ func TestReadChunk(t *testing.T) {
 		for _, p := range []struct {
 			name string
 			set  bool
-		}{{"done", c.Done}, {"valid", c.Valid}, {"content", c.Content}, {"bare", c.Bare}} {
+		}{{"done", c.Done}, {"valid", c.Valid}, {"content", c.Content}, {"bare", c.Bare}, {"failed", c.Failed}} {
 			if p.set {
 				got += p.name + " "
 			}
@@ -45,6 +45,7 @@ func TestReadChunk(t *testing.T) {
 	f(`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":0,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`, `valid bare in=10 out=0 read=4 write=0 reason=2`)
 	f(`{"choices":[],"usage":null}`, `valid`)
 	f(`{"choices":[{"index":0,"delta":{}}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, `valid choices=1 finished=0 in=3 out=1 read=0 write=0 reason=0`)
+	f(`{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`, `valid failed choices=1 finished=1`)
 	f(`{"error":{"code":429}}`, `valid error={"code":429}`)
 	f(`{"error":null,"choices":[]}`, `valid without={"choices":[]}`)
 	f(`{"choices":[],"error": null}`, `valid without={"choices":[]}`)

@@ -170,3 +170,15 @@ func eol(b []byte) int {
 	}
 	return lf
 }
+
+// AppendEvent appends one event in the plainest form that every client reads: a name where there is one, data lines, a
+// blank line.
+func AppendEvent(dst, name, data []byte) []byte {
+	if len(name) > 0 {
+		dst = append(append(append(dst, "event: "...), name...), '\n')
+	}
+	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
+		dst = append(append(append(dst, "data: "...), line...), '\n')
+	}
+	return append(dst, '\n')
+}

@@ -1,0 +1,124 @@
+package proxy
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"hermes-hub/proxy/wire"
+	"hermes-hub/quota"
+	"hermes-hub/telemetry"
+)
+
+// answerLimit bounds a whole answer. It is held until it is complete, so that an account that breaks off in the middle is
+// replaced by another without the client seeing anything.
+const answerLimit = 64 << 20
+
+var errAnswerTooLarge = fmt.Errorf("answer larger than %d bytes", answerLimit)
+
+// answer serves a call that is not streamed. Success is a whole JSON object with choices and no error in it; a 200 that is
+// anything else is a failure.
+func (t *try) answer(res *http.Response) *failure {
+	body, err := readWhole(res)
+	if err != nil {
+		return t.lost(err, res.StatusCode)
+	}
+	a := wire.ReadAnswer(body)
+	if !a.Valid || a.Error || !a.Content {
+		return t.fail(t.notAnAnswer(res, body), res.StatusCode, body)
+	}
+	t.told.Usage = telemetry.Usage(a.Usage)
+	x := t.x
+	x.commitTo(t.n, http.StatusOK)
+	h := x.w.Header()
+	copyListed(h, res.Header, toClient[:])
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.w.WriteHeader(http.StatusOK)
+	t.succeed(t.measured(res), a.Usage)
+	if _, err := x.w.Write(body); err != nil {
+		x.told.Outcome, x.aborted = telemetry.ClientClosed, true
+	}
+	return nil
+}
+
+// notAnAnswer reads a 200 that is not a completion.
+func (t *try) notAnAnswer(res *http.Response, body []byte) quota.Reading {
+	r := t.read(res.StatusCode, plainHeader(res.Header), body[:min(len(body), quota.BodyLimit)])
+	if r.Class == quota.OK {
+		return broken("body:not_a_completion")
+	}
+	return r
+}
+
+// measured reads what the headers of a good answer say of the account's windows.
+func (t *try) measured(res *http.Response) quota.Reading {
+	return quota.ReadHeaders(t.n.Profile.Provider.Dialect, res.Header, t.started)
+}
+
+// readWhole reads and decodes an answer's body. The length that the head promised must have come: a short one is an error.
+func readWhole(res *http.Response) ([]byte, error) {
+	body, err := decoded(res)
+	if err != nil {
+		return nil, err
+	}
+	size := min(max(res.ContentLength+1, 512), 1<<20)
+	if body != res.Body {
+		size = 4096
+	}
+	out, err := readAll(body, make([]byte, 0, size), answerLimit)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// decoded is the body of res without its content encoding. The hub asks for identity; an upstream that compresses all the
+// same gets it in gzip or not at all.
+func decoded(res *http.Response) (io.Reader, error) {
+	switch e := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))); e {
+	case "", "identity":
+		return res.Body, nil
+	case "gzip", "x-gzip":
+		return gzip.NewReader(res.Body)
+	default:
+		return nil, fmt.Errorf("content encoding %q was not asked for", e)
+	}
+}
+
+// plainHeader is h without the encoding that decoded has already undone.
+func plainHeader(h http.Header) http.Header {
+	if h.Get("Content-Encoding") == "" {
+		return h
+	}
+	h = h.Clone()
+	h.Del("Content-Encoding")
+	return h
+}
+
+// readAll reads r to its end into buf. More than limit bytes are an error.
+func readAll(r io.Reader, buf []byte, limit int) ([]byte, error) {
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case len(buf) > limit:
+			return nil, errAnswerTooLarge
+		case errors.Is(err, io.EOF):
+			return buf, nil
+		case err != nil:
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+	}
+}
+
+// readUpTo reads at most limit bytes of r; what came before an error is returned with it.
+func readUpTo(r io.Reader, limit int) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, int64(limit)))
+}

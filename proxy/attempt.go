@@ -1,0 +1,195 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"hermes-hub/proxy/wire"
+	"hermes-hub/quota"
+	"hermes-hub/router"
+	"hermes-hub/telemetry"
+)
+
+// failure is one attempt that did not answer, with nothing of it shown to the client yet.
+type failure struct {
+	reading quota.Reading
+	status  int    // upstream's, 0 when there was none
+	body    []byte // the head of upstream's body, for an error that is the client's own
+}
+
+// try is one call to one account: what it holds, and how it went. Everything an attempt takes is given back by its defers.
+type try struct {
+	x       *exchange
+	n       *router.Node
+	ctx     context.Context
+	clock   *clock
+	started time.Time
+	told    telemetry.Attempt
+	reading quota.Reading
+}
+
+// skipped is the failure of a node that was not called after all.
+var skipped = failure{}
+
+// attempt tries one node. nil: the exchange is over, one way or another. Otherwise nothing was committed and the next
+// node may be tried.
+func (x *exchange) attempt(n *router.Node) *failure {
+	lease, no := x.p.router.Acquire(n, router.Holder{Session: x.session, Role: x.role.Role.ID, RequestID: x.told.ID})
+	if no.Reason != router.Usable {
+		return &skipped
+	}
+	defer lease.Release()
+
+	ctx, cancel := context.WithCancelCause(x.ctx)
+	defer cancel(nil)
+	t := &try{x: x, n: n, ctx: ctx, clock: newClock(cancel, x.firstTokenLimit()), started: time.Now()}
+	defer t.clock.stop()
+
+	if len(x.told.Attempts) > 0 {
+		x.told.Failovers++
+	}
+	x.told.Attempts = append(x.told.Attempts, telemetry.Attempt{Profile: n.Profile.ID, Provider: n.Profile.Provider.ID, Model: n.Model})
+	t.told = x.told.Attempts[len(x.told.Attempts)-1]
+	defer t.close()
+
+	return t.run()
+}
+
+// firstTokenLimit bounds the silence in front of a stream. A whole answer may take as long as the request may.
+func (x *exchange) firstTokenLimit() time.Duration {
+	if x.req.Stream {
+		return x.p.config.FirstTokenTimeout
+	}
+	return 0
+}
+
+// run sends the call and turns what comes back into an answer or a failure.
+func (t *try) run() *failure {
+	res, err := t.send()
+	if err != nil {
+		return t.lost(err, 0)
+	}
+	defer res.Body.Close()
+	t.told.Status = res.StatusCode
+	switch {
+	case res.StatusCode != http.StatusOK:
+		return t.refused(res)
+	case t.x.req.Stream:
+		return t.relay(res)
+	default:
+		return t.answer(res)
+	}
+}
+
+func (t *try) send() (*http.Response, error) {
+	x := t.x
+	body := x.body
+	if edits := x.req.Upstream(body, t.n.Model, true, nil); len(edits) > 0 {
+		body = wire.Splice(make([]byte, 0, len(body)+64), body, edits)
+	}
+	req, err := upstreamRequest(t.ctx, t.n.Profile, x.surface.path, body, x.r.Header, x.req.Stream, x.p.agent)
+	if err != nil {
+		return nil, err
+	}
+	return x.p.transport(t.n.Profile).RoundTrip(req)
+}
+
+// refused reads an answer other than 200. A redirect is not followed: it would take the credential elsewhere.
+func (t *try) refused(res *http.Response) *failure {
+	head, err := readUpTo(res.Body, quota.BodyLimit)
+	if err != nil && len(head) == 0 && t.ctx.Err() != nil {
+		return t.lost(err, res.StatusCode)
+	}
+	if res.StatusCode >= 300 && res.StatusCode < 400 {
+		return t.fail(broken("upstream_redirect"), res.StatusCode, nil)
+	}
+	r := t.read(res.StatusCode, res.Header, head)
+	if r.Class == quota.OK { // a 204 or 206 is no completion
+		r = broken("status:unexpected")
+	}
+	return t.fail(r, res.StatusCode, head)
+}
+
+// read asks the quota package what an answer means.
+func (t *try) read(status int, h http.Header, body []byte) quota.Reading {
+	return quota.Read(quota.Response{Provider: t.n.Profile.Provider.Dialect, Status: status, Header: h, Body: body, At: time.Now()})
+}
+
+// lost is the end of a call without an answer: the network's doing, a deadline's, or the client's.
+func (t *try) lost(err error, status int) *failure {
+	if t.over() {
+		return nil
+	}
+	return t.fail(lostReading(context.Cause(t.ctx), err), status, nil)
+}
+
+// over ends the exchange when its own deadline passed or its client left, which is nobody's fault. It reports whether
+// it did.
+func (t *try) over() bool {
+	x := t.x
+	switch cause := context.Cause(x.ctx); {
+	case x.gone():
+		t.told.Outcome = string(telemetry.ClientClosed)
+		x.told.Outcome, x.aborted = telemetry.ClientClosed, true
+		return true
+	case cause == nil:
+		return false
+	default:
+		t.told.Outcome, t.told.Reason = string(quota.Timeout), cause.Error()
+		x.tried = append(x.tried, t.tried(string(quota.Timeout), cause.Error()))
+		x.refuse(&refusal{code: codeUpstreamUnavailable, message: cause.Error()}, telemetry.Exhausted)
+		return true
+	}
+}
+
+// fail settles a failed attempt: the router learns of it, the client either gets its own mistake back or nothing yet.
+func (t *try) fail(r quota.Reading, status int, body []byte) *failure {
+	t.blame(r)
+	x := t.x
+	f := &failure{r, status, body}
+	if r.Failover {
+		x.classes = append(x.classes, r.Class)
+		return f
+	}
+	x.passOn(f)
+	return nil
+}
+
+// blame notes what an attempt came to, and tells the router.
+func (t *try) blame(r quota.Reading) {
+	t.reading = r
+	t.told.Outcome, t.told.Reason = string(r.Class), r.Reason
+	t.x.tried = append(t.x.tried, t.tried(string(r.Class), r.Reason))
+	if blamed(r.Class) {
+		t.x.p.router.Observe(t.n.Profile.ID, t.call(), r)
+	}
+}
+
+// succeed notes a whole answer and what its headers measured, and binds the session to the account.
+func (t *try) succeed(r quota.Reading, use wire.Usage) {
+	x := t.x
+	t.told.Outcome = string(quota.OK)
+	t.told.Usage = telemetry.Usage(use)
+	x.tried = append(x.tried, t.tried(string(quota.OK), ""))
+	x.told.Outcome = telemetry.Success
+	x.p.router.Observe(t.n.Profile.ID, t.call(), r)
+	if x.session != "" {
+		x.p.router.Bind(x.session, x.role.Role.ID, t.n.Profile.ID)
+	}
+}
+
+func (t *try) call() quota.Call {
+	return quota.Call{Model: t.n.Model, Family: t.n.Family, StartedAt: t.started, At: time.Now()}
+}
+
+func (t *try) tried(class, detail string) router.Tried {
+	return router.Tried{Profile: t.n.Profile.ID, Model: t.n.Model, Class: class, At: time.Now(), Detail: detail}
+}
+
+// close writes the attempt's story back.
+func (t *try) close() {
+	t.told.Duration = time.Since(t.started)
+	attempts := t.x.told.Attempts
+	attempts[len(attempts)-1] = t.told
+}

@@ -1,0 +1,170 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"hermes-hub/proxy/wire"
+	"hermes-hub/quota"
+	"hermes-hub/router"
+	"hermes-hub/telemetry"
+)
+
+// exchange is one client request on its way through the hub, and everything that is known of it. It belongs to the
+// goroutine that serves the request.
+type exchange struct {
+	p       *Proxy
+	w       http.ResponseWriter
+	conn    *http.ResponseController // of the server's own writer, whose errors gin's would hide
+	r       *http.Request
+	surface *surface
+	pathed  string // the role in the path, "" = none
+	key     *Key   // nil when no key is needed
+	body    []byte
+	req     wire.ChatRequest
+	session string
+	role    router.Resolved
+	plan    router.Plan
+	tried   []router.Tried
+	classes []quota.Class
+
+	ctx       context.Context // of the request, with its deadlines
+	cancel    context.CancelCauseFunc
+	commit    *time.Timer // the commit deadline, stopped by the first byte to the client
+	committed bool        // bytes of an answer went out: no other account may answer any more
+	aborted   bool        // the answer must look cut to the client
+
+	told telemetry.Exchange
+}
+
+// surface is one route of the client's protocol.
+type surface struct {
+	endpoint string // as metrics and logs name it
+	path     string // appended to an account's base URL
+}
+
+// begin opens an exchange. finish closes it, whatever happened.
+func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, s *surface, role string) *exchange {
+	x := &exchange{p: p, w: w, r: r, surface: s, pathed: role}
+	x.told.ID = newRequestID()
+	x.told.Endpoint = s.endpoint
+	x.told.Start = time.Now()
+	h := w.Header()
+	h[headerRequestID] = []string{x.told.ID}
+	h[headerXRequestID] = h[headerRequestID]
+	h[headerAnthropicID] = h[headerRequestID]
+	p.telemetry.Inflight(1)
+	return x
+}
+
+func (x *exchange) finish() {
+	x.p.telemetry.Inflight(-1)
+	if x.cancel != nil {
+		x.cancel(nil)
+		x.commit.Stop()
+	}
+	x.told.Total = time.Since(x.told.Start)
+	x.told.Overhead = x.told.Total
+	for i := range x.told.Attempts {
+		x.told.Overhead -= x.told.Attempts[i].Duration
+	}
+	if x.role.Role != nil {
+		x.p.trails.Record(x.told.ID, &x.plan, x.role.Source, x.tried)
+	}
+	x.p.telemetry.Observe(&x.told)
+}
+
+// newRequestID is 128 random bits: unguessable, because it opens the trail of a request.
+func newRequestID() string {
+	var b [16]byte
+	rand.Read(b[:]) //nolint:errcheck // never fails
+	var out [36]byte
+	copy(out[:], "req_")
+	hex.Encode(out[4:], b[:])
+	return string(out[:])
+}
+
+// refuse answers with an error of the hub's own, unless bytes of an answer already went out.
+func (x *exchange) refuse(e *refusal, outcome telemetry.Outcome) {
+	x.told.Status = e.status()
+	x.told.Outcome = outcome
+	x.told.Err = e.message
+	if x.committed {
+		x.aborted = true
+		return
+	}
+	x.setHubHeaders(nil)
+	x.committed = true
+	e.write(x.w)
+}
+
+// setHubHeaders says in the answer's head who served and what it took. n is nil when nobody did.
+func (x *exchange) setHubHeaders(n *router.Node) {
+	h := x.w.Header()
+	if x.role.Role != nil {
+		h[headerRole] = []string{x.role.Role.ID}
+		h[headerRoleSource] = []string{string(x.role.Source)}
+	}
+	if n != nil {
+		h[headerProfile] = []string{n.Profile.ID}
+		h[headerModel] = []string{n.Model}
+	}
+	if len(x.told.Attempts) > 0 {
+		h[headerAttempts] = []string{strconv.Itoa(len(x.told.Attempts))}
+	}
+	if len(x.classes) > 0 {
+		h[headerFailover] = []string{joinClasses(x.classes)}
+	}
+}
+
+func joinClasses(classes []quota.Class) string {
+	var b strings.Builder
+	for i, c := range classes {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(string(c))
+	}
+	return b.String()
+}
+
+// arm gives the exchange its context: the client's, bounded by the total deadline and, for a stream, by the commit
+// deadline until the first byte.
+func (x *exchange) arm() {
+	ctx, cancel := context.WithCancelCause(x.r.Context())
+	x.ctx, x.cancel = ctx, cancel
+	cfg := &x.p.config
+	limit, cause := cfg.RequestTimeout, errTotal
+	if x.req.Stream && cfg.CommitDeadline < limit {
+		limit, cause = cfg.CommitDeadline, errCommitDeadline
+	}
+	x.commit = time.AfterFunc(limit, func() { cancel(cause) })
+}
+
+// commitTo marks the point of no return: the head of an answer goes out. What is left of the total deadline stands.
+func (x *exchange) commitTo(n *router.Node, status int) {
+	x.committed = true
+	x.told.Status = status
+	x.setHubHeaders(n)
+	if x.req.Stream {
+		x.rearm()
+	}
+}
+
+// rearm replaces the commit deadline by the total one.
+func (x *exchange) rearm() {
+	if x.p.config.CommitDeadline >= x.p.config.RequestTimeout || !x.commit.Stop() {
+		return
+	}
+	cancel := x.cancel
+	left := x.p.config.RequestTimeout - time.Since(x.told.Start)
+	x.commit = time.AfterFunc(max(left, 0), func() { cancel(errTotal) })
+}
+
+// gone reports whether the client itself went away.
+func (x *exchange) gone() bool { return x.r.Context().Err() != nil }

@@ -1,0 +1,99 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"hermes-hub/router"
+)
+
+// keyring finds a client by its key. Keys are compared by their SHA-256, so that neither the map nor the time it takes
+// says anything of a key.
+type keyring struct {
+	byHash map[[sha256.Size]byte]*Key
+}
+
+func newKeyring(keys []Key) *keyring {
+	k := &keyring{byHash: make(map[[sha256.Size]byte]*Key, len(keys))}
+	for i := range keys {
+		k.byHash[sha256.Sum256([]byte(keys[i].Secret.Reveal()))] = &keys[i]
+	}
+	return k
+}
+
+// find returns the client of a request. Without configured keys anybody is nobody in particular.
+func (k *keyring) find(h http.Header) (*Key, *refusal) {
+	if len(k.byHash) == 0 {
+		return nil, nil
+	}
+	given := credential(h)
+	if given == "" {
+		return nil, &refusal{code: codeInvalidKey, message: "no API key: send it as Authorization: Bearer or as x-api-key"}
+	}
+	sum := sha256.Sum256([]byte(given))
+	key := k.byHash[sum]
+	if key == nil {
+		return nil, &refusal{code: codeInvalidKey, message: "incorrect API key: it is not among this hub's client_keys"}
+	}
+	own := sha256.Sum256([]byte(key.Secret.Reveal()))
+	if subtle.ConstantTimeCompare(sum[:], own[:]) != 1 {
+		return nil, &refusal{code: codeInvalidKey, message: "incorrect API key: it is not among this hub's client_keys"}
+	}
+	return key, nil
+}
+
+// credential is the key that a request carries: a bearer token, else x-api-key.
+func credential(h http.Header) string {
+	scheme, token, ok := strings.Cut(h.Get("Authorization"), " ")
+	if ok && strings.EqualFold(scheme, "bearer") {
+		return strings.TrimSpace(token)
+	}
+	return h.Get("X-Api-Key")
+}
+
+// identify finds the session and the role of the request, by the contract's orders.
+func (x *exchange) identify() *refusal {
+	x.session = x.req.Session
+	for _, name := range x.p.config.SessionHeaders {
+		if v := x.r.Header.Get(name); v != "" {
+			x.session = v
+			break
+		}
+	}
+	table := x.p.router.Snapshot().Table
+	c := router.Carriers{
+		Path:        x.pathed,
+		Header:      x.r.Header.Get(headerRole),
+		Metadata:    x.req.Role,
+		Model:       x.req.Model,
+		SessionRole: x.p.router.SessionRole(x.session),
+	}
+	if x.key != nil {
+		c.KeyDefault, c.Allowed = x.key.DefaultRole, x.key.Roles
+	}
+	role, err := table.Resolve(c)
+	if err != nil {
+		return roleRefusal(err)
+	}
+	if x.req.Model == "" && !role.AnyNode {
+		return &refusal{code: codeInvalidRequest, message: "model is missing: name a model, a role, or auto", param: "model"}
+	}
+	x.role = role
+	x.told.Role, x.told.RoleSource = role.Role.ID, string(role.Source)
+	return nil
+}
+
+// roleRefusal says what was wrong with the role a request named.
+func roleRefusal(err error) *refusal {
+	if unknown, ok := errors.AsType[*router.UnknownRoleError](err); ok {
+		return &refusal{code: codeModelNotFound, message: fmt.Sprintf("model not found: %s names unknown role %q", unknown.Carrier, unknown.Name), param: "model"}
+	}
+	if forbidden, ok := errors.AsType[*router.RoleForbiddenError](err); ok {
+		return &refusal{code: codeRoleForbidden, message: fmt.Sprintf("this key may not use role %q", forbidden.Role)}
+	}
+	return &refusal{code: codeModelNotFound, message: "no role: name one in the path, a header or the model; router.default_role is not set", param: "model"}
+}

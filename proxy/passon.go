@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"hermes-hub/quota"
+	"hermes-hub/telemetry"
+)
+
+// passOn returns an error that is the client's own, as the upstream told it: another account would say the same. The
+// upstream's body passes byte for byte when it is an error object; anything else is put into one.
+func (x *exchange) passOn(f *failure) {
+	status := f.status
+	if status < 400 || status >= 500 || status == http.StatusUnauthorized || status == http.StatusTooManyRequests {
+		status = statusOf(f.reading.Class)
+	}
+	x.told.Outcome, x.told.Status, x.told.Err = telemetry.InvalidCall, status, f.reading.Reason
+	body := x.clean(f.body)
+	if e := gjson.GetBytes(body, "error"); !gjson.ValidBytes(body) || !e.IsObject() {
+		e := refusal{code: codeOf(f.reading.Class), message: "the provider refused the request: " + plainMessage(body)}
+		body = e.body()
+	}
+	if x.committed {
+		x.aborted = true
+		return
+	}
+	x.committed = true
+	x.setHubHeaders(nil)
+	h := x.w.Header()
+	h["Content-Type"] = []string{"application/json"}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.w.WriteHeader(status)
+	x.w.Write(body) //nolint:errcheck // the client is gone or it is not: nothing is left to be done
+}
+
+// clean takes the account's own credential out of a text that goes to the client: some providers echo it.
+func (x *exchange) clean(body []byte) []byte {
+	for i := range x.plan.Nodes {
+		secret := x.plan.Nodes[i].Profile.Credential.Reveal()
+		if len(secret) >= 8 {
+			body = bytes.ReplaceAll(body, []byte(secret), []byte("[redacted]"))
+		}
+	}
+	return body
+}
+
+// statusOf is the status of an error that came under a status a client would misread.
+func statusOf(c quota.Class) int {
+	if c == quota.RequestTooLarge {
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadRequest
+}
+
+func codeOf(c quota.Class) code {
+	switch c {
+	case quota.RequestTooLarge:
+		return codeBodyTooLarge
+	case quota.ContextTooLong:
+		return codeContextTooLong
+	default:
+		return codeInvalidRequest
+	}
+}
+
+// plainMessage finds the words in an error body that is no error object; a page or a riddle has none.
+func plainMessage(body []byte) string {
+	const limit = 500
+	for _, path := range []string{"message", "detail", "error"} {
+		if m := gjson.GetBytes(body, path); m.Type == gjson.String && m.Str != "" && gjson.ValidBytes(body) {
+			return m.Str[:min(len(m.Str), limit)]
+		}
+	}
+	return "it gave no reason"
+}

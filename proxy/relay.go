@@ -1,0 +1,348 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes-hub/proxy/wire"
+	"hermes-hub/quota"
+	"hermes-hub/telemetry"
+)
+
+const (
+	// writeStall is how long one write to the client may block before the client counts as gone.
+	writeStall = 20 * time.Second
+	// drainGrace is how long a stream that has said [DONE] may take to end, so that its connection can be used again.
+	drainGrace = 100 * time.Millisecond
+	// heldComments is how many bytes of comments are kept in front of the first content; more are noise.
+	heldComments = 16 << 10
+	// heldBytes is how much a stream may send without any content before it counts as broken.
+	heldBytes = 256 << 10
+	// readSize is the least room for one read from the upstream.
+	readSize = 16 << 10
+)
+
+// stream relays one event stream. Until the first meaningful event everything is held, and the account may still be
+// replaced; from then on every read of the upstream becomes at most one write and one flush to the client.
+type stream struct {
+	t     *try
+	res   *http.Response
+	body  io.Reader
+	split wire.Splitter
+	*streamBuffers
+
+	usage          wire.Usage
+	seen, finished uint64 // choices, one bit each
+	done           bool   // [DONE]
+	meaningful     bool
+	torn           bool   // part of an oversized event went out, its end did not
+	trouble        []byte // an error that arrived as an event
+}
+
+// streamBuffers are a stream's working memory, used again by the next one.
+type streamBuffers struct {
+	in  []byte // read from upstream, not yet a whole event
+	out []byte // to be written to the client
+}
+
+var buffers = sync.Pool{New: func() any {
+	return &streamBuffers{in: make([]byte, 0, 2*readSize), out: make([]byte, 0, 2*readSize)}
+}}
+
+// relay serves a streamed call.
+func (t *try) relay(res *http.Response) *failure {
+	if !eventStream(res.Header) {
+		head, err := readUpTo(res.Body, quota.BodyLimit)
+		if err != nil && t.ctx.Err() != nil {
+			return t.lost(err, res.StatusCode)
+		}
+		return t.fail(t.notAnAnswer(res, head), res.StatusCode, head)
+	}
+	body, err := decoded(res)
+	if err != nil {
+		return t.lost(err, res.StatusCode)
+	}
+	b := buffers.Get().(*streamBuffers)
+	defer b.giveBack()
+	s := &stream{t: t, res: res, body: body, streamBuffers: b}
+	return s.run()
+}
+
+func (b *streamBuffers) giveBack() {
+	if cap(b.in) > 8*readSize || cap(b.out) > 8*readSize {
+		return // grown by an unusual stream
+	}
+	b.in, b.out = b.in[:0], b.out[:0]
+	buffers.Put(b)
+}
+
+// eventStream reports whether an answer to a streamed call may be an event stream. Some upstreams label theirs as plain
+// text or not at all; JSON and HTML are something else.
+func eventStream(h http.Header) bool {
+	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return !strings.Contains(kind, "json") && !strings.Contains(kind, "html")
+}
+
+func (s *stream) run() *failure {
+	for {
+		n, err := s.body.Read(s.room())
+		s.in = s.in[:len(s.in)+n]
+		s.take()
+		if s.trouble != nil {
+			return s.failed(s.complaint())
+		}
+		if s.meaningful && !s.t.x.committed {
+			s.commit()
+		}
+		if s.t.x.committed {
+			if gone := s.flush(); gone != nil {
+				s.left(gone)
+				return nil
+			}
+		}
+		switch {
+		case s.done && s.t.x.committed:
+			s.finish()
+			return nil
+		case s.done, errors.Is(err, io.EOF):
+			return s.ended()
+		case err != nil:
+			return s.broke(err)
+		case !s.t.x.committed && len(s.out) > heldBytes:
+			return s.failed(broken("stream:no_content"))
+		}
+	}
+}
+
+// room is the free end of the input buffer, with at least readSize bytes.
+func (s *stream) room() []byte {
+	if cap(s.in)-len(s.in) < readSize {
+		grown := make([]byte, len(s.in), 2*cap(s.in)+readSize)
+		copy(grown, s.in)
+		s.in = grown
+	}
+	return s.in[len(s.in):cap(s.in)]
+}
+
+// take moves every whole event from in to out.
+func (s *stream) take() {
+	rest := s.in
+	for s.trouble == nil && !s.done {
+		e, n := s.split.Split(rest)
+		if n == 0 {
+			if n = s.split.Overflow(rest); n == 0 {
+				break
+			}
+			s.unread(rest[:n])
+			s.torn = true
+		} else {
+			s.event(&e)
+		}
+		rest = rest[n:]
+	}
+	s.in = s.in[:copy(s.in, rest)]
+}
+
+// event decides what becomes of one event: passed on as it came, rebuilt where a client would stumble over it, or dropped.
+func (s *stream) event(e *wire.Event) {
+	switch {
+	case e.Unread:
+		s.unread(e.Raw)
+		s.torn = false
+		return
+	case e.Comment():
+		if s.t.x.committed || len(s.out)+len(e.Raw) <= heldComments {
+			s.out = append(s.out, e.Raw...)
+		}
+		return
+	}
+	c := wire.ReadChunk(e.Data)
+	name := string(e.Name)
+	switch {
+	case c.Done:
+		s.done = true
+	case c.Error.Found(), c.Failed, name == "error":
+		s.trouble = append(s.trouble, e.Data...)
+		return
+	case !c.Valid, name == "ping":
+		return // data that is no JSON kills clients; a ping is ours to send
+	}
+	s.note(&c, name)
+	if c.Bare && !s.t.x.req.WantsUse {
+		return
+	}
+	s.put(e, &c)
+}
+
+// note keeps what a chunk says of the answer.
+func (s *stream) note(c *wire.Chunk, name string) {
+	if c.Usage.Known {
+		s.usage = c.Usage
+	}
+	s.seen |= c.Choices
+	s.finished |= c.Finished
+	if c.Content || c.Finished != 0 || name != "" && name != "message" {
+		s.content()
+	}
+}
+
+func (s *stream) content() {
+	s.meaningful = true
+	s.t.clock.progress()
+}
+
+// unread passes on bytes of an event too large to be looked at. They count as content.
+func (s *stream) unread(raw []byte) {
+	s.out = append(s.out, raw...)
+	s.content()
+}
+
+// put appends an event to out.
+func (s *stream) put(e *wire.Event, c *wire.Chunk) {
+	if !e.Odd && !c.Nulled.Found() {
+		s.out = append(s.out, e.Raw...)
+		return
+	}
+	data := e.Data
+	if c.Nulled.Found() {
+		data = wire.Splice(nil, data, []wire.Edit{{At: c.Nulled}})
+	}
+	s.out = wire.AppendEvent(s.out, e.Name, data)
+}
+
+// whole reports whether the protocol's end was seen: [DONE], or a finish reason for every choice that began.
+func (s *stream) whole() bool { return s.done || s.seen != 0 && s.finished == s.seen }
+
+// commit sends the answer's head. From here on no other account may answer.
+func (s *stream) commit() {
+	x := s.t.x
+	s.t.told.FirstToken = time.Since(s.t.started)
+	s.t.clock.idle(x.p.config.IdleTimeout)
+	x.commitTo(s.t.n, http.StatusOK)
+	h := x.w.Header()
+	copyListed(h, s.res.Header, toClient[:])
+	h["Content-Type"] = []string{"text/event-stream; charset=utf-8"}
+	h["Cache-Control"] = []string{"no-cache, no-transform"}
+	h["X-Accel-Buffering"] = []string{"no"}
+	x.w.WriteHeader(http.StatusOK)
+}
+
+// flush writes what is due and pushes it out.
+func (s *stream) flush() error {
+	if len(s.out) == 0 {
+		return nil
+	}
+	x := s.t.x
+	_ = x.conn.SetWriteDeadline(time.Now().Add(writeStall)) // a recorder has none
+	_, err := x.w.Write(s.out)
+	s.out = s.out[:0]
+	if err != nil {
+		return err
+	}
+	return x.conn.Flush()
+}
+
+// left ends the exchange of a client that stopped reading.
+func (s *stream) left(err error) {
+	x := s.t.x
+	s.t.told.Outcome = string(telemetry.ClientClosed)
+	s.t.told.Usage = telemetry.Usage(s.usage)
+	x.told.Outcome, x.told.Err, x.aborted = telemetry.ClientClosed, err.Error(), true
+}
+
+// finish settles a whole stream. Reading on to its end gives the connection back.
+func (s *stream) finish() {
+	s.t.succeed(s.t.measured(s.res), s.usage)
+	s.t.clock.finish(drainGrace)
+	rest := io.LimitReader(s.body, readSize)
+	for {
+		if _, err := rest.Read(s.in[:cap(s.in)]); err != nil {
+			break
+		}
+	}
+	_ = s.t.x.conn.SetWriteDeadline(time.Time{})
+}
+
+// ended is the upstream's own end of the stream: a success only when the protocol's end was seen before it. A [DONE]
+// that the upstream left out is added, because some clients wait for it.
+func (s *stream) ended() *failure {
+	x := s.t.x
+	switch {
+	case x.committed && s.whole():
+		if !s.done {
+			s.out = append(s.out, "data: [DONE]\n\n"...)
+			if err := s.flush(); err != nil {
+				s.left(err)
+				return nil
+			}
+		}
+		s.finish()
+		return nil
+	case x.committed:
+		return s.failed(broken("stream:no_end"))
+	default:
+		return s.failed(broken("stream:empty"))
+	}
+}
+
+// broke is a stream whose connection failed, or was cut by a deadline or the client.
+func (s *stream) broke(err error) *failure {
+	x := s.t.x
+	switch {
+	case x.gone():
+		s.left(err)
+		return nil
+	case x.committed && s.whole():
+		return s.ended()
+	case !x.committed:
+		return s.t.lost(err, http.StatusOK)
+	case x.ctx.Err() != nil: // the request's own deadline: nobody's fault
+		x.told.Err = context.Cause(x.ctx).Error()
+		s.t.told.Outcome, s.t.told.Reason = string(quota.Timeout), x.told.Err
+		s.interrupt()
+		return nil
+	default:
+		return s.failed(lostReading(context.Cause(s.t.ctx), err))
+	}
+}
+
+// complaint reads an error that arrived as an event.
+func (s *stream) complaint() quota.Reading {
+	event := wire.AppendEvent(nil, []byte("error"), s.trouble)
+	r := s.t.read(http.StatusOK, plainHeader(s.res.Header), event)
+	if r.Class == quota.OK {
+		return broken("stream:error_event")
+	}
+	return r
+}
+
+// failed settles a stream that is not whole. Before the commit another account may answer; after it the client is told.
+func (s *stream) failed(r quota.Reading) *failure {
+	if !s.t.x.committed {
+		return s.t.fail(r, http.StatusOK, s.trouble)
+	}
+	s.t.blame(r)
+	s.t.told.Usage = telemetry.Usage(s.usage)
+	s.t.x.told.Err = r.Reason
+	s.interrupt()
+	return nil
+}
+
+// interrupt ends a committed stream so that no client can take it for whole: the protocol's error event, then a cut
+// connection. No [DONE], no finish reason, no usage.
+func (s *stream) interrupt() {
+	x := s.t.x
+	x.told.Outcome, x.aborted = telemetry.Interrupted, true
+	if s.torn {
+		s.out = append(s.out, "\n\n"...)
+	}
+	e := refusal{code: codeInterrupted, message: "the upstream broke off in the middle of its answer"}
+	s.out = wire.AppendEvent(s.out, nil, e.body())
+	_ = s.flush() // the connection is cut next, whether the client heard it or not
+}
