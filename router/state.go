@@ -41,12 +41,11 @@ type bondState struct {
 	At      time.Time `json:"at"`
 }
 
-// encodeState writes what is worth keeping at now: accounts against which something stands or of which something was
-// measured, and the bonds.
+// encodeState writes every account of which anything is known, and the bonds.
 func encodeState(s *Snapshot, bonds []bond, now time.Time) ([]byte, error) {
 	st := state{Version: stateVersion, SavedAt: now.UTC(), Profiles: make(map[string]profileState)}
 	for i, p := range s.Table.Profiles {
-		if standing := s.Standings[i]; len(standing.Blocks(now)) > 0 || len(standing.Buckets()) > 0 {
+		if standing := s.Standings[i]; !spotless(&standing) || len(standing.Buckets()) > 0 {
 			st.Profiles[p.ID] = profileState{identityOf(p), standing}
 		}
 	}
@@ -72,30 +71,33 @@ func decodeState(data []byte) (state, error) {
 	return st, nil
 }
 
-// restored is the next snapshot, with what st knows of the accounts that are still the same ones.
+// restored is the next snapshot, with what st knows of the accounts that are still the same ones and what of it still
+// holds at now.
 func (s *Snapshot) restored(st state, now time.Time) *Snapshot {
 	next := *s
 	next.Version++
 	next.Standings = slices.Clone(s.Standings)
 	for i, p := range s.Table.Profiles {
-		old, ok := st.Profiles[p.ID]
-		if !ok || old.identity != identityOf(p) {
-			continue
-		}
-		if len(old.Standing.Blocks(now)) > 0 || len(old.Standing.Buckets()) > 0 {
-			next.Standings[i] = old.Standing
+		if old, ok := st.Profiles[p.ID]; ok && old.identity == identityOf(p) {
+			next.Standings[i] = old.Standing.Restore(now)
 		}
 	}
 	return &next
 }
 
-// bonds are st's bonds that are younger than ttl.
+// bonds are st's bonds that are younger than ttl. One from the future was made before the clock was set back: it counts as
+// made now, or it would not end for as long.
 func (st state) bonds(ttl time.Duration, now time.Time) []bond {
 	var bonds []bond
 	for _, w := range st.Affinity {
 		b := bond{bondKey: bondKey{role: w.Role}, profile: w.Profile, at: w.At}
-		if n, err := hex.Decode(b.session[:], []byte(w.Session)); err != nil || n != len(b.session) || b.expired(ttl, now) {
+		session, err := hex.DecodeString(w.Session)
+		if err != nil || len(session) != len(b.session) || b.expired(ttl, now) {
 			continue
+		}
+		copy(b.session[:], session)
+		if b.at.After(now) {
+			b.at = now
 		}
 		bonds = append(bonds, b)
 	}
