@@ -81,7 +81,7 @@ func (x *exchange) finish() error {
 	return x.raw([]byte("0\r\n\r\n"))
 }
 
-// sendLast is send and finish in one write: a client that leaves after the last piece has seen it all.
+// sendLast is send and finish in one write.
 func (x *exchange) sendLast(piece []byte) error {
 	x.end(nil)
 	return x.raw(fmt.Appendf(nil, "%x\r\n%s\r\n0\r\n\r\n", len(piece), piece))

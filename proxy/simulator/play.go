@@ -31,20 +31,10 @@ func (x *exchange) playWhole(json []byte) error {
 
 // playEvents answers 200 with the events, each written at once, and ends the answer properly.
 func (x *exchange) playEvents(contentType string, events []event) error {
-	if len(events) == 0 {
-		if err := x.openOK(contentType); err != nil {
-			return err
-		}
-		return x.finish()
-	}
-	last := len(events) - 1
-	if err := x.playSome(contentType, events[:last]); err != nil {
+	if err := x.openOK(contentType); err != nil {
 		return err
 	}
-	if err := x.pace(last); err != nil {
-		return err
-	}
-	return x.sendLast(events[last].wire)
+	return x.sendRest(events)
 }
 
 // playSome answers 200 with the events, and leaves the answer open.
@@ -52,11 +42,36 @@ func (x *exchange) playSome(contentType string, events []event) error {
 	if err := x.openOK(contentType); err != nil {
 		return err
 	}
-	for i, e := range events {
-		if err := x.pace(i); err != nil {
+	return x.each(events, x.send)
+}
+
+// sendRest ends an open answer with the events. The last one and the end are one write: a client that leaves at the
+// protocol's last word has seen it all.
+func (x *exchange) sendRest(events []event) error {
+	if len(events) == 0 {
+		return x.finish()
+	}
+	last := len(events) - 1
+	for _, e := range events[:last] {
+		if err := x.send(e.wire); err != nil {
 			return err
 		}
-		if err := x.send(e.wire); err != nil {
+		if err := x.pause(x.account.ChunkPace); err != nil {
+			return err
+		}
+	}
+	return x.sendLast(events[last].wire)
+}
+
+// each writes the events at the account's pace.
+func (x *exchange) each(events []event, write func([]byte) error) error {
+	for i, e := range events {
+		if i > 0 {
+			if err := x.pause(x.account.ChunkPace); err != nil {
+				return err
+			}
+		}
+		if err := write(e.wire); err != nil {
 			return err
 		}
 	}
@@ -69,14 +84,6 @@ func (x *exchange) openOK(contentType string) error {
 		return err
 	}
 	return x.open(http.StatusOK, x.ok(contentType))
-}
-
-// pace waits before the i-th event of a stream; not before the first.
-func (x *exchange) pace(i int) error {
-	if i == 0 {
-		return x.present()
-	}
-	return x.pause(x.account.ChunkPace)
 }
 
 // say is what the account says to the request.

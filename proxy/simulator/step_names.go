@@ -44,6 +44,7 @@ const (
 	CutReset           StepName = "cut-reset"
 	CutEOF             StepName = "cut-eof"
 	CutToolArguments   StepName = "cut-tool-arguments"
+	ResetToolArguments StepName = "reset-tool-arguments"
 	CutBeforeDone      StepName = "cut-before-done"
 	TruncatedChunk     StepName = "truncated-chunk"
 	MissingLastChunk   StepName = "missing-last-chunk"
@@ -92,8 +93,3 @@ const (
 	DuplicateToolIndex StepName = "duplicate-tool-index"
 	IntIDs             StepName = "int-ids"
 )
-
-// table is what the steps do. Each row's play is in the file of its group.
-var table = []row{
-	{Normal, nothing, plain(playNormal), "answers as the account is made to, or refuses because its quota is spent"},
-}
