@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"net"
+	"net/netip"
 	"time"
 
 	"hermes-hub/router"
@@ -20,3 +22,18 @@ type Config struct {
 
 // MaxTokenLife is the longest life a token may have; a longer one is refused whatever it says.
 const MaxTokenLife = 24 * time.Hour
+
+// loopback reports whether only this machine can reach the plane.
+func (c Config) loopback() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	return err == nil && isLoopback(host)
+}
+
+// isLoopback reports whether host can only mean this machine.
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
