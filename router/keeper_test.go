@@ -31,8 +31,8 @@ func TestRunSaves(t *testing.T) {
 		saves := func(want int) {
 			t.Helper()
 			synctest.Wait()
-			if store.saves != want {
-				t.Errorf("%v: %d saves, want %d", time.Now(), store.saves, want)
+			if got, _ := store.saved(); got != want {
+				t.Errorf("%v: %d saves, want %d", time.Now(), got, want)
 			}
 		}
 		time.Sleep(time.Hour)
@@ -67,9 +67,9 @@ func TestRunSavesAtStop(t *testing.T) {
 		if err := stop(); err != nil {
 			t.Errorf("stop: %v", err)
 		}
-		st, err := decodeState(store.state)
-		if err != nil || len(st.Affinity) != 2 {
-			t.Errorf("saved: %s, %v", store.state, err)
+		_, state := store.saved()
+		if st, err := decodeState(state); err != nil || len(st.Affinity) != 2 {
+			t.Errorf("saved: %s, %v", state, err)
 		}
 	})
 }
@@ -83,18 +83,16 @@ func TestRunSurvivesStore(t *testing.T) {
 		r.Bind("s", "r", "a")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if store.saves < 10 {
-			t.Errorf("%d saves in a minute", store.saves)
+		if saves, _ := store.saved(); saves < 10 {
+			t.Errorf("%d saves in a minute", saves)
 		}
-		store.mu.Lock()
-		store.fail = nil
-		store.mu.Unlock()
+		store.failWith(nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got := strings.Count(log.String(), "\n"); got != 2 || store.state == nil {
+		if _, state := store.saved(); strings.Count(log.String(), "\n") != 2 || state == nil {
 			t.Errorf("log:\n%s", log.String())
 		}
-		store.fail = errors.New("disk gone")
+		store.failWith(errors.New("disk gone"))
 		if err := stop(); err == nil || err.Error() != "save router state: disk gone" {
 			t.Errorf("stop: %v", err)
 		}

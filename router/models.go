@@ -5,6 +5,9 @@ import (
 	"slices"
 )
 
+// Models lists every model that a client may ask for by name: RoleModels of all roles.
+func (t *Table) Models() []string { return t.RoleModels(t.Roles) }
+
 // RoleModels lists every model that a client of the roles may ask for by name, each once: of the roles' enabled accounts
 // in file order the preferred ones, the fallback ones, the names in the model map and what they stand for, then the models
 // that the chains name and the roles' defaults. A name that is a role's is left out: asked for, it means the role.
@@ -31,9 +34,9 @@ func (t *Table) RoleModels(roles []*Role) []string {
 		}
 	}
 	for _, r := range roles {
-		for _, item := range r.Chain {
-			if t.Profiles[t.profiles[item.Profile]].Enabled {
-				add(item.Model)
+		for _, pl := range t.lines[r.ID].places {
+			if t.Profiles[pl.profile].Enabled {
+				add(pl.model.model)
 			}
 		}
 		add(r.DefaultModel)
@@ -41,9 +44,44 @@ func (t *Table) RoleModels(roles []*Role) []string {
 	return models
 }
 
-// reachable reports whether profile i is a node of one of the roles.
+// reachable reports whether profile i is a node of one of the roles, and not only for a model that the chain fixes.
 func (t *Table) reachable(i int, roles []*Role) bool {
 	return slices.ContainsFunc(roles, func(r *Role) bool {
-		return slices.ContainsFunc(t.lines[r.ID].places, func(pl place) bool { return pl.profile == i })
+		return slices.ContainsFunc(t.lines[r.ID].places, func(pl place) bool { return pl.profile == i && pl.model == (named{}) })
 	})
+}
+
+// RoleWindow is the context window a client of the role can rely on, in tokens: the smallest known one of the role's
+// enabled accounts; 0 = unknown.
+func (t *Table) RoleWindow(r *Role) int {
+	return t.window([]*Role{r}, func(place) bool { return true })
+}
+
+// ModelWindow is the context window a client of the model can rely on, in tokens: the smallest known one of the enabled
+// accounts that some role would ask for it; 0 = unknown.
+func (t *Table) ModelWindow(model string) int {
+	return t.window(t.Roles, func(pl place) bool {
+		if pl.model.model != "" {
+			return pl.model.model == model
+		}
+		_, ok := t.offers[pl.profile].serve(named{model: model})
+		return ok
+	})
+}
+
+// window is the smallest known window of the roles' enabled places that satisfy a condition, 0 = unknown.
+func (t *Table) window(roles []*Role, counts func(place) bool) int {
+	smallest := 0
+	for _, r := range roles {
+		for _, pl := range t.lines[r.ID].places {
+			p := t.Profiles[pl.profile]
+			if !p.Enabled || p.ContextLength == 0 || !counts(pl) {
+				continue
+			}
+			if smallest == 0 || p.ContextLength < smallest {
+				smallest = p.ContextLength
+			}
+		}
+	}
+	return smallest
 }

@@ -35,6 +35,18 @@ func (m *memory) SaveState(_ context.Context, state []byte) error {
 	return m.fail
 }
 
+func (m *memory) saved() (saves int, state []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.saves, m.state
+}
+
+func (m *memory) failWith(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = err
+}
+
 // restart is the state of r, restored into a new router over tab at a time.
 func restart(t *testing.T, r *Router, tab *Table, when time.Time) *scene {
 	t.Helper()

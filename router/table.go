@@ -2,7 +2,6 @@ package router
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -128,76 +127,4 @@ func (t *Table) Attempts(r *Role) int {
 		return 1
 	}
 	return cmp.Or(r.MaxAttempts, t.Settings.MaxAttempts)
-}
-
-// RoleWindow is the context window a client of the role can rely on, in tokens: the smallest known one of the role's
-// enabled accounts; 0 = unknown.
-func (t *Table) RoleWindow(r *Role) int {
-	window := 0
-	for _, pl := range t.lines[r.ID].places {
-		if p := t.Profiles[pl.profile]; p.Enabled {
-			window = smallerKnown(window, p.ContextLength)
-		}
-	}
-	return window
-}
-
-// Models lists every model a client may ask for by name, each once: of the enabled accounts in file order the preferred
-// ones, the fallback ones, the names in the model map and what they stand for, then the models that chains name and the
-// roles' defaults. A name that is a role's is left out: asked for, it means the role.
-func (t *Table) Models() []string {
-	var models []string
-	seen := make(map[string]bool)
-	add := func(names ...string) {
-		for _, m := range names {
-			if _, isRole := t.names[m]; isRole || seen[m] || !concrete(m) {
-				continue
-			}
-			seen[m] = true
-			models = append(models, m)
-		}
-	}
-	for _, p := range t.Profiles {
-		if !p.Enabled {
-			continue
-		}
-		add(p.PreferredModels...)
-		add(p.FallbackModels...)
-		requested := slices.Sorted(maps.Keys(p.ModelMap))
-		add(requested...)
-		for _, m := range requested {
-			add(p.ModelMap[m])
-		}
-	}
-	for _, r := range t.Roles {
-		for _, item := range r.Chain {
-			if t.Profiles[t.profiles[item.Profile]].Enabled {
-				add(item.Model)
-			}
-		}
-		add(r.DefaultModel)
-	}
-	return models
-}
-
-// ModelWindow is the context window a client of the model can rely on, in tokens: the smallest known one of the enabled
-// accounts that would be asked for it; 0 = unknown.
-func (t *Table) ModelWindow(model string) int {
-	window := 0
-	for i, p := range t.Profiles {
-		if !p.Enabled {
-			continue
-		}
-		if _, ok := t.offers[i].serve(named{model: model}); ok {
-			window = smallerKnown(window, p.ContextLength)
-		}
-	}
-	return window
-}
-
-func smallerKnown(a, b int) int {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
 }

@@ -1,9 +1,6 @@
 package router
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 func TestNewTableRefuses(t *testing.T) {
 	f := func(name string, profiles []Profile, roles []Role, s Settings, want string) {
@@ -93,33 +90,6 @@ func TestTableAttempts(t *testing.T) {
 	f(true, 1, 4, 4)
 	f(false, 0, 0, 1)
 	f(false, 3, 4, 1)
-}
-
-func TestTableWindowsAndModels(t *testing.T) {
-	big, small, off, unknown := account("big", "gpt-5.5", "m"), account("small", "m"), account("off", "tiny"), account("unknown", "m")
-	big.ContextLength, small.ContextLength, off.ContextLength = 400_000, 128_000, 4_000
-	big.FallbackModels = []string{"gpt-5.5", "gpt-4o"}
-	big.ModelMap = map[string]string{"fast": "gpt-5.5-mini", "coder": "gpt-5.5-codex", "default": "gpt-4o"}
-	off.Enabled = false
-	coder := role("coder", "big", "off/tiny", "unknown/fixed")
-	coder.DefaultModel = "house"
-	all := role("all", "big", "small", "off")
-	none := role("none", "unknown")
-	tab := table(t, []Profile{big, small, off, unknown}, coder, all, none)
-
-	if got, want := strings.Join(tab.Models(), " "), "gpt-5.5 m gpt-4o fast gpt-5.5-codex gpt-5.5-mini fixed house"; got != want {
-		t.Errorf("models: got %s, want %s", got, want)
-	}
-	for id, want := range map[string]int{"coder": 400_000, "all": 128_000, "none": 0} {
-		if got := tab.RoleWindow(mustRole(t, tab, id)); got != want {
-			t.Errorf("window of role %s: got %d, want %d", id, got, want)
-		}
-	}
-	for model, want := range map[string]int{"gpt-5.5": 400_000, "fast": 400_000, "m": 128_000, "tiny": 0, "nobody's": 0} {
-		if got := tab.ModelWindow(model); got != want {
-			t.Errorf("window of model %s: got %d, want %d", model, got, want)
-		}
-	}
 }
 
 func TestTableLookUps(t *testing.T) {
