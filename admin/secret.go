@@ -54,7 +54,7 @@ func readSecret(path string) (router.Secret, error) {
 	}
 	secret := router.NewSecret(strings.TrimSpace(string(data)))
 	if err := CheckSecret(secret); err != nil {
-		return router.Secret{}, fmt.Errorf("admin secret in %s %w into it, or delete the file to have one made", path, err)
+		return router.Secret{}, fmt.Errorf("admin secret in %s %w, or delete the file to have one made", path, err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
