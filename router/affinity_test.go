@@ -59,6 +59,13 @@ func TestAffinityOff(t *testing.T) {
 	if got := boundTo(t, r, "s", "loose"); got != "" || r.SessionRole("s") != "" {
 		t.Errorf("bound to %q, role %q", got, r.SessionRole("s"))
 	}
+	r.Bind("s", "r1", "b")
+	later := role("r1", "a", "b")
+	later.Affinity = false
+	r.Swap(table(t, []Profile{account("a", "m"), account("b", "m")}, later))
+	if got := boundTo(t, r, "s", "r1"); got != "" {
+		t.Errorf("affinity was switched off, and still bound to %q", got)
+	}
 }
 
 // P21: a bond older than its time is dropped; a success renews it, a look does not; zero never ends.

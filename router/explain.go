@@ -134,6 +134,9 @@ func (c *Candidate) skipped(n *Node, p *Plan) {
 	switch n.Reason {
 	case ReasonDisabled:
 		ev.Detail = known("enabled: false")
+		if n.Profile.Enabled { // it was, when the plan was made: Acquire found it gone
+			ev.Detail = known("no longer configured")
+		}
 	case ReasonProtocol:
 		ev.Detail = known("protocol: " + string(n.Profile.Protocol))
 	case ReasonModel:

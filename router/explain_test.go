@@ -94,6 +94,19 @@ func TestExplainUntried(t *testing.T) {
 	}
 }
 
+// An account that a reload took away between the plan and the call is passed over, and not said to be switched off.
+func TestExplainGone(t *testing.T) {
+	r := New(table(t, []Profile{account("a", "m"), account("b", "m")}, role("r", "a", "b")), Options{Now: (&clock{noon}).now})
+	var p Plan
+	r.Plan(Query{Role: r.Snapshot().Table.Roles[0], Model: "m"}, &p)
+	r.Swap(table(t, []Profile{account("b", "m")}, role("r", "b")))
+	_, _ = r.Acquire(&p.Nodes[0], Holder{})
+	equalText(t, explanationText(Explain(&p, RoleExplicit, nil, "")), `
+		r explicit seq=0 at=12:00 request=null chosen=b
+		0 a m skipped disabled (configuration 12:00 no longer configured)
+		1 b m selected null`)
+}
+
 // The JSON is the contract's: every member is there, unknown is null.
 func TestExplainJSON(t *testing.T) {
 	tab := table(t, []Profile{account("a", "m")}, role("r", "a"))

@@ -122,6 +122,12 @@ func TestLeasesSurviveSwap(t *testing.T) {
 	if len(r.Leases()) != 1 {
 		t.Error("the lease is lost")
 	}
+	off := limited(2)
+	off.Enabled = false
+	r.Swap(table(t, []Profile{off}, role("r", "a")))
+	if l, no := r.Acquire(stale, Holder{}); l != nil || no.Reason != ReasonDisabled {
+		t.Errorf("an account that was switched off: %v %+v", l, no)
+	}
 	r.Swap(table(t, []Profile{account("b", "m"), limited(1)}, role("r", "a")))
 	if l, no := r.Acquire(stale, Holder{}); l != nil || no.Reason != ReasonConcurrency {
 		t.Errorf("lowered limit: %v %+v", l, no)

@@ -120,6 +120,32 @@ func TestStateHoldsNoSecrets(t *testing.T) {
 	}
 }
 
+// What does not hold any more at the restart is not taken over: a window that was reset meanwhile. A bond that seems to
+// come from the future, because the clock was set back, ends as if it were made now.
+func TestStateDropsWhatPassed(t *testing.T) {
+	s := newScene(t)
+	measured := ok()
+	measured.Source = quota.SourceProviderAPI
+	measured.Buckets = []quota.Bucket{
+		{ID: "a.day", Remaining: quota.Known(5), ResetAt: at(t, "18:00")},
+		{ID: "a.hour", Remaining: quota.Known(0), ResetAt: at(t, "13:00")},
+	}
+	s.answered("12:50", "a", "gpt-1", measured)
+	next := restart(t, s.Router, s.Snapshot().Table, at(t, "13:30"))
+	if got := next.Snapshot().Standings[0].Buckets(); len(got) != 1 || got[0].ID != "a.day" {
+		t.Errorf("buckets: %+v", got)
+	}
+
+	s.Bind("s", "r", "b")
+	next = restart(t, s.Router, s.Snapshot().Table, at(t, "10:00"))
+	for _, c := range []struct{ clock, want string }{{"10:29", "b"}, {"10:30", ""}} {
+		next.c.t = at(t, c.clock)
+		if got := boundTo(t, next.Router, "s", "r"); got != c.want {
+			t.Errorf("%s: bound to %q, want %q", c.clock, got, c.want)
+		}
+	}
+}
+
 // A state that cannot be used is reported, and the router serves as if there were none.
 func TestRestoreRefuses(t *testing.T) {
 	f := func(state string, fail error, want string) {
