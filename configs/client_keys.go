@@ -10,13 +10,13 @@ import (
 func (r *reader) readClientKeys(list node) []proxy.Key {
 	var keys []proxy.Key
 	for _, item := range list.items() {
-		k, at := r.clientKey(item)
+		k := r.clientKey(item)
 		for _, other := range keys {
 			if k.Name != "" && other.Name == k.Name {
-				at.fail(": the name %s is taken by another key", shown(k.Name))
+				item.fail(": the name %s is taken by another key", shown(k.Name))
 			}
-			if !k.Secret.Empty() && other.Secret == k.Secret {
-				at.fail(": has the same key as %s; each client needs its own", shown(other.Name))
+			if !k.Secret.Empty() && other.Secret.Equal(k.Secret) {
+				item.fail(" has the same key as %s; each client needs its own", shown(other.Name))
 			}
 		}
 		keys = append(keys, k)
@@ -24,22 +24,18 @@ func (r *reader) readClientKeys(list node) []proxy.Key {
 	return keys
 }
 
-// clientKey reads one client. The node is the place for what is wrong with it as a whole.
-func (r *reader) clientKey(n node) (proxy.Key, node) {
+func (r *reader) clientKey(n node) proxy.Key {
 	b := n.block()
 	defer b.done()
 	b.hushed = true
 	k := proxy.Key{Name: b.get("name").text("")}
-	if k.Name == "" && len(b.order) > 0 {
-		b.fail(": has no name; logs and metrics need one")
+	if k.Name == "" {
+		b.fail(" has no name; logs and metrics need one")
 	}
-	secret := b.get("key")
+	secret, before := b.get("key"), len(r.errors)
 	k.Secret = secret.secret(Error)
-	if len(b.order) > 0 && (secret.absent() || secret.value.Value == "") {
-		secret.fail(" is empty; a client needs a key")
-	}
-	if len(b.order) == 0 && n.absent() {
-		n.fail(": is empty, want name: and key:")
+	if k.Secret.Empty() && len(r.errors) == before {
+		secret.fail(" is empty; an empty key would let everybody in")
 	}
 
 	role := b.get("default_role")
@@ -47,7 +43,7 @@ func (r *reader) clientKey(n node) (proxy.Key, node) {
 	for _, item := range b.get("roles").items() {
 		id, ok := item.role()
 		switch {
-		case ok && id == "":
+		case item.blank():
 			item.fail(" is empty, want a role")
 		case ok && slices.Contains(k.Roles, id):
 			item.fail(": the role %s stands twice", shown(id))
@@ -58,5 +54,5 @@ func (r *reader) clientKey(n node) (proxy.Key, node) {
 	if k.DefaultRole != "" && len(k.Roles) > 0 && !slices.Contains(k.Roles, k.DefaultRole) {
 		role.fail(": %s is not among the roles that this key may use", k.DefaultRole)
 	}
-	return k, n
+	return k
 }

@@ -53,6 +53,11 @@ func (n node) absent() bool {
 	return n.value == nil || n.value.Kind == yaml.ScalarNode && n.value.Tag == "!!null"
 }
 
+// blank reports whether there is nothing to read: absent, null or "".
+func (n node) blank() bool {
+	return n.absent() || n.value.Kind == yaml.ScalarNode && n.value.Value == ""
+}
+
 // fail reports an error about the value.
 func (n node) fail(format string, args ...any) { n.report(Error, format, args...) }
 

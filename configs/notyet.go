@@ -49,3 +49,15 @@ func sortNotYet(keys []NotYet) {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
+
+// Findings is all that check prints about a file that loads: the warnings, the keys that nothing acts on yet and the
+// planes left open, in file order. Only the last are errors.
+func (c *Config) Findings() Problems {
+	found := append(Problems(nil), c.Warnings...)
+	for _, n := range c.NotYet {
+		found = append(found, Problem{File: c.Path, Line: n.Line, Column: n.Column, Severity: Warning, Message: n.String()})
+	}
+	found = append(found, c.OpenListen()...)
+	found.sort()
+	return found
+}

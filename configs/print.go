@@ -3,21 +3,22 @@ package configs
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// String says which file it is and how much is in it, whatever the verb: the values hold secrets.
-func (c *Config) String() string {
+// String says which file it is and how much is in it; the values hold secrets.
+func (c Config) String() string {
 	return fmt.Sprintf("configuration %s: %d roles, %d profiles", c.Path, len(c.Roles), len(c.Profiles))
 }
 
-// GoString keeps %#v from printing the fields.
-func (c *Config) GoString() string { return c.String() }
+// Format keeps every other verb from printing the fields: %d and %#v do not ask String.
+func (c Config) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
 
 // LogValue keeps slog from printing the fields.
-func (c *Config) LogValue() slog.Value {
+func (c Config) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("path", c.Path),
 		slog.Int("roles", len(c.Roles)),
@@ -26,7 +27,7 @@ func (c *Config) LogValue() slog.Value {
 }
 
 // MarshalJSON is Effective as JSON.
-func (c *Config) MarshalJSON() ([]byte, error) {
+func (c Config) MarshalJSON() ([]byte, error) {
 	var tree any
 	if err := yaml.Unmarshal(c.Effective(), &tree); err != nil {
 		return nil, fmt.Errorf("encode configuration: %w", err)

@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"net/textproto"
 	"regexp"
@@ -91,7 +93,8 @@ func provider(n node) router.Provider {
 	}
 	p, ok := router.ProviderByID(id)
 	if !ok {
-		n.fail(": there is no provider %s%s; openai-compatible is the one for any other service", shown(id), didYouMean(id, router.ProviderIDs()))
+		hint := cmp.Or(didYouMean(id, router.ProviderIDs()), "; openai-compatible is the one for a service that is not listed")
+		n.fail(": there is no provider %s%s", shown(id), hint)
 	}
 	return p
 }
@@ -99,12 +102,10 @@ func provider(n node) router.Provider {
 func modelMap(b *block) map[string]string {
 	models := map[string]string{}
 	for asked, n := range b.each() {
-		name := n.text("")
-		if name == "" && (n.absent() || n.value.Value == "") {
+		if n.blank() {
 			n.fail(" is empty, want the name of a model")
-			continue
 		}
-		models[asked] = name
+		models[asked] = n.text("")
 	}
 	return models
 }
@@ -132,7 +133,7 @@ func baseURL(n node, p router.Provider) string {
 	if url := n.url("http", "https"); url != "" {
 		return url
 	}
-	if p.BaseURL == "" && p.ID != "" && (n.absent() || n.value.Value == "") {
+	if p.BaseURL == "" && p.ID != "" && n.blank() {
 		n.fail(" is missing: the provider %s has no address of its own", p.ID)
 	}
 	return p.BaseURL
@@ -155,7 +156,7 @@ func headers(b *block, s Severity) http.Header {
 	for name, n := range b.each() {
 		key := textproto.CanonicalMIMEHeaderKey(name)
 		switch {
-		case !validHeaderName(name):
+		case checkHeaderName(name) != nil:
 			n.fail(": that is not the name of an HTTP header")
 		case ownHeaders[key]:
 			n.fail(": the hub sets this header itself")
@@ -179,7 +180,12 @@ var ownHeaders = map[string]bool{
 // headerName is a token of RFC 9110.
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-func validHeaderName(name string) bool { return headerName.MatchString(name) }
+func checkHeaderName(name string) error {
+	if headerName.MatchString(name) {
+		return nil
+	}
+	return fmt.Errorf("%s is not the name of an HTTP header", shown(name))
+}
 
 // proxyURL reads the proxy of one account; it may hold a password, so all of it is a secret.
 func proxyURL(n node, s Severity) string {

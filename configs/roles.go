@@ -40,7 +40,7 @@ func (r *reader) readRole(id string, b *block) router.Role {
 		alias := item.text("")
 		owner, taken := r.roles[alias]
 		switch {
-		case alias == "" && (item.absent() || item.value.Value == ""):
+		case item.blank():
 			item.fail(" is empty, want a name")
 		case alias == "" || !item.checkID("role", alias):
 		case taken && owner == alias:

@@ -19,7 +19,6 @@ var sessionHeaders = []string{"X-Hub-Session", "X-Hermes-Session-Id", "X-Session
 func (r *reader) readRouter(b, top *block, c *Config) {
 	defer b.done()
 	b.legacy = top
-	b.path, b.row = "router", "router"
 	enabled := b.get("enabled")
 	r.places[enabled.path] = enabled.at
 	c.Router = router.Settings{
@@ -67,7 +66,7 @@ func (r *reader) policy(b *block) quota.Policy {
 
 // defaultRole reads router.default_role. A file that names none and has no role of that name is left without one.
 func (r *reader) defaultRole(n node) string {
-	if n.absent() || n.value.Value == "" {
+	if n.blank() {
 		id, ok := r.roles[defaultRole]
 		if !ok && len(r.roles) > 0 {
 			n.warn(" is absent and there is no role %s: a request that names no role is refused", defaultRole)
@@ -92,11 +91,7 @@ func headerNames(n node, def []string) []string {
 		return def
 	}
 	names := []string{}
-	for i, name := range n.texts() {
-		if !validHeaderName(name) {
-			n.fail("[%d]: %s is not the name of an HTTP header", i, shown(name))
-			continue
-		}
+	for name := range n.words("the name of a header", checkHeaderName) {
 		names = append(names, textproto.CanonicalMIMEHeaderKey(name))
 	}
 	return names

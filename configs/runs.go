@@ -27,8 +27,9 @@ func (r *reader) readRuns(b *block) Runs {
 	for name, n := range b.get("runtimes").block().each() {
 		if name == runtimeCompletion {
 			n.fail(": the name %s stands for the hub's own routes", name)
+		} else {
+			names = append(names, name)
 		}
-		names = append(names, name)
 		runs.Runtimes = append(runs.Runtimes, readRuntime(name, n.block()))
 	}
 	if !chosen.absent() {

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"iter"
 	"math"
 	"regexp"
 	"slices"
@@ -23,20 +24,35 @@ func (n node) text(def string) string {
 }
 
 // texts reads a list of texts, none empty and none twice.
-func (n node) texts() []string {
-	var list []string
-	for _, item := range n.items() {
-		switch s := item.text(""); {
-		case s == "" && (item.absent() || item.value.Value == ""):
-			item.fail(" is empty, want text")
-		case s == "":
-		case slices.Contains(list, s):
-			item.fail(": %s stands twice in %s", shown(s), n.path)
-		default:
-			list = append(list, s)
+func (n node) texts() []string { return slices.Collect(n.words("text")) }
+
+// words reads a list of texts of one kind, none empty and none twice; each check tells what is wrong with one of them.
+func (n node) words(what string, checks ...func(string) error) iter.Seq[string] {
+	seen := map[string]bool{}
+	return func(yield func(string) bool) {
+		for _, item := range n.items() {
+			s := item.text("")
+			switch {
+			case item.blank():
+				item.fail(" is empty, want %s", what)
+				continue
+			case seen[s]:
+				item.fail(": %s stands twice in the list", shown(s))
+				continue
+			}
+			seen[s] = s != ""
+			ok := s != ""
+			for _, check := range checks {
+				if err := check(s); ok && err != nil {
+					item.fail(": %v", err)
+					ok = false
+				}
+			}
+			if ok && !yield(s) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 // oneOf reads one of a few words; the first is the default.
@@ -163,26 +179,25 @@ func (n node) checkID(what, id string) bool {
 func (n node) profile() (id string, ok bool) {
 	id = n.text("")
 	if id == "" {
-		if n.absent() || n.value.Value == "" {
+		if n.blank() {
 			n.fail(" is empty, want a profile id")
 		}
 		return "", false
 	}
-	if !n.r.profiles[id] {
+	if !n.r.profiles[id] && len(n.r.profiles) > 0 { // that there are none at all was said already
 		n.fail(": there is no profile %s%s", shown(id), didYouMean(id, sortedKeys(n.r.profiles)))
-		return "", false
 	}
-	return id, true
+	return id, n.r.profiles[id]
 }
 
 // role reads a role id or alias and returns the id; absent is "".
 func (n node) role() (id string, ok bool) {
 	name := n.text("")
 	if name == "" {
-		return "", n.absent() || n.value.Value == ""
+		return "", n.blank()
 	}
 	id, ok = n.r.roles[name]
-	if !ok {
+	if !ok && len(n.r.roles) > 0 { // that there are none at all was said already
 		n.fail(": there is no role %s%s", shown(name), didYouMean(name, sortedKeys(n.r.roles)))
 	}
 	return id, ok

@@ -2,6 +2,8 @@ package configs
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,13 +64,12 @@ func (r *reader) address(n node, def string) string {
 
 // hosts reads names that a Host header may carry: no scheme, no path.
 func (r *reader) hosts(n node) []string {
-	hosts := n.texts()
-	for _, h := range hosts {
+	return slices.Collect(n.words("a host name", func(h string) error {
 		if strings.ContainsAny(h, "/ @?#") {
-			n.fail(": %s is not a host name; want the name alone, as in hub.example.org", shown(h))
+			return fmt.Errorf("%s is not a host name; want the name alone, as in hub.example.org", shown(h))
 		}
-	}
-	return hosts
+		return nil
+	}))
 }
 
 func (r *reader) redisURL(n node) router.Secret {

@@ -42,7 +42,7 @@ func (r *reader) document(data []byte) *yaml.Node {
 		r.fail(place{second.Line, second.Column}, "a second YAML document begins here; one file holds one")
 		return nil
 	case !errors.Is(err, io.EOF):
-		r.fail(brokenAt(data, err), "%s", syntaxMessage(data, err))
+		r.reportBroken(data, err)
 		return nil
 	}
 	root := doc.Content[0]
@@ -57,27 +57,45 @@ func (r *reader) document(data []byte) *yaml.Node {
 	return r.flatten(root)
 }
 
-// brokenAt is where the YAML breaks: the first line after the longest beginning of the file that is YAML by itself. The
-// library names the line on which the surrounding construct began, which may be a hundred lines above.
-func brokenAt(data []byte, err error) place {
-	const affordable = 2000 // lines; each costs a parse up to the break
+// reportBroken reports what the YAML library complains about.
+func (r *reader) reportBroken(data []byte, err error) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
-	at := reportedLine(err, len(lines))
-	if len(lines) <= affordable {
-		end := len(data)
-		for n := len(lines) - 1; n >= 0; n-- {
-			end -= len(lines[n])
-			if isYAML(data[:end]) {
-				at = n + 1
-				break
-			}
+	n := reportedLine(err, len(lines))
+	if len(data) <= 128<<10 { // above that the search would take seconds
+		n = brokenLine(data, lines)
+	}
+	line := lines[n-1]
+	indent := len(line) - len(bytes.TrimLeft(line, " \t-"))
+	if tab := bytes.IndexByte(line[:indent], '\t'); tab >= 0 {
+		r.fail(place{n, tab + 1}, "broken YAML: a tab indents this line; YAML wants spaces")
+		return
+	}
+	r.fail(place{n, 1 + len(line) - len(bytes.TrimLeft(line, " "))}, "broken YAML: %s", complaint(err))
+}
+
+// brokenLine is the first line after the longest beginning of the file that is YAML by itself. The library names the
+// line on which the surrounding construct began, which may be a hundred lines above. A beginning that ends within
+// something that spans lines, such as a list in brackets, is no YAML either, so a few more lines are tried each time.
+func brokenLine(data []byte, lines [][]byte) int {
+	const span = 30 // lines that one value may take
+	ends := make([]int, len(lines)+1)
+	for i, line := range lines {
+		ends[i+1] = ends[i] + len(line)
+	}
+	good, bad := 0, len(lines)
+	for bad-good > 1 {
+		mid := (good + bad) / 2
+		n := mid
+		for n < min(mid+span, bad) && !isYAML(data[:ends[n]]) {
+			n++
+		}
+		if n < min(mid+span, bad) {
+			good = n
+		} else {
+			bad = mid
 		}
 	}
-	line := lines[at-1]
-	if tab := bytes.IndexByte(line, '\t'); tab >= 0 && len(bytes.TrimLeft(line[:tab], " -")) == 0 {
-		return place{at, tab + 1}
-	}
-	return place{at, 1 + len(line) - len(bytes.TrimLeft(line, " "))}
+	return good + 1
 }
 
 func isYAML(data []byte) bool {
@@ -101,22 +119,17 @@ func reportedLine(err error, lines int) int {
 	return min(max(line, 1), lines)
 }
 
-// syntaxMessage words the library's complaint without the parts of the file it quotes: they may be a secret that was
-// written without quotes and began with * or !.
-func syntaxMessage(data []byte, err error) string {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	text = lineOfError.ReplaceAllString(text, "")
-	at := brokenAt(data, err)
-	line := bytes.SplitAfter(data, []byte("\n"))[at.line-1]
+// complaint words the library's error without the parts of the file it quotes: they may be a secret that was written
+// without quotes and began with * or !.
+func complaint(err error) string {
+	text := lineOfError.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), "")
 	switch {
-	case at.column <= len(line) && line[at.column-1] == '\t':
-		return "broken YAML: a tab indents this line; YAML wants spaces"
 	case strings.HasPrefix(text, "unknown anchor"):
-		return "broken YAML: a value that begins with * names an anchor that does not exist; put it in quotes if it is text"
+		return "a value that begins with * names an anchor that does not exist; put it in quotes if it is text"
 	case strings.Contains(text, "control characters"):
-		return "broken YAML: the line holds a control character"
+		return "the line holds a control character"
 	}
-	return "broken YAML: " + text
+	return text
 }
 
 // firstInvalid is the place of the first byte that is not UTF-8.

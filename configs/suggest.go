@@ -1,10 +1,16 @@
 package configs
 
+import "strings"
+
 // didYouMean is the end of a message about an unknown word: the nearest of the known ones, or nothing when none is near.
 func didYouMean(word string, known []string) string {
 	best, least := "", len([]rune(word))/3+1
 	for _, k := range known {
-		if d := distance(word, k); d <= least && d < len([]rune(k)) && (best == "" || d < least) {
+		d := distance(word, k)
+		if len(word) > 2 && strings.HasPrefix(k, word) {
+			d = 1 // cold for cold_spare, output_cost for output_cost_per_m
+		}
+		if d <= least && d < len([]rune(k)) && (best == "" || d < least) {
 			best, least = k, d
 		}
 	}

@@ -36,10 +36,8 @@ func parseURL(s string, schemes ...string) (*url.URL, error) {
 	switch {
 	case strings.Contains(s, "${"):
 		return nil, errors.New("${…} is only replaced in secrets; write the URL itself")
-	case err != nil:
-		return nil, errors.New("is not a URL; " + want)
-	case !slices.Contains(schemes, strings.ToLower(u.Scheme)):
-		return nil, errors.New("is not such a URL; " + want)
+	case err != nil || !slices.Contains(schemes, strings.ToLower(u.Scheme)):
+		return nil, errors.New(want)
 	case u.Hostname() == "" || strings.ContainsAny(u.Host, " \t"):
 		return nil, errors.New("the URL names no host")
 	}

@@ -112,7 +112,7 @@ func oneAccount(profiles []router.Profile) bool {
 	first := profiles[0]
 	return !slices.ContainsFunc(profiles[1:], func(p router.Profile) bool {
 		account := p.Provider.ID == first.Provider.ID && p.AccountID == first.AccountID
-		credential := !p.Credential.Empty() && p.Credential == first.Credential && p.BaseURL == first.BaseURL
+		credential := !p.Credential.Empty() && p.Credential.Equal(first.Credential) && p.BaseURL == first.BaseURL
 		return !account && !credential
 	})
 }
