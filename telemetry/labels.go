@@ -8,7 +8,6 @@ type Labels struct {
 	Endpoints []string // route templates of the proxy plane
 	Roles     []string // role ids
 	Profiles  []string // profile ids
-	Build     Build
 }
 
 // Build says which program this is; the labels of hermes_hub_build_info.

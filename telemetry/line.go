@@ -44,16 +44,25 @@ func (x Exchange) LogValue() slog.Value {
 	)
 }
 
-// Log writes the exchange's one line, as loud as its outcome deserves: what a client brought upon itself is no warning.
+// Log writes the exchange's one line, as loud as its outcome deserves.
 func (x *Exchange) Log(ctx context.Context, l *slog.Logger) {
-	level := slog.LevelInfo
+	l.LogAttrs(ctx, x.level(), "request", slog.Any("", x))
+}
+
+// level: a success at the first try is told by the metrics already, and its line costs more than they do; what a client
+// brought upon itself is no warning.
+func (x *Exchange) level() slog.Level {
 	switch x.Outcome {
+	case Success:
+		if x.Failovers == 0 {
+			return slog.LevelDebug
+		}
 	case Exhausted, Interrupted, Unavailable:
-		level = slog.LevelWarn
+		return slog.LevelWarn
 	case InternalError:
-		level = slog.LevelError
+		return slog.LevelError
 	}
-	l.LogAttrs(ctx, level, "request", slog.Any("", x))
+	return slog.LevelInfo
 }
 
 // served names the account whose answer the client saw, or the last one tried, with the time to its first token.

@@ -42,6 +42,31 @@ func TestLine(t *testing.T) {
 		`"WARN","msg":"request","id":"req_3","outcome":"exhausted","status":429,"endpoint":"","role":"","role_source":"","key":"","requested_model":"","stream":false,"profile":"p","model":"","attempts":1,"failovers":0,"tried":"p:billing","total_ms":0,"overhead_ms":0,"first_token_ms":null,"input_tokens":null,"output_tokens":null,"cost_usd":null,"err":null}`)
 }
 
+// At the level info a success at the first try is silent, a failover is not.
+func TestLineLevel(t *testing.T) {
+	f := func(x Exchange, want string) {
+		t.Helper()
+		var out bytes.Buffer
+		log, err := NewLogger(&out, "debug", "text")
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Log(t.Context(), log)
+		if !strings.Contains(out.String(), " level="+want+" ") {
+			t.Errorf("%s: want %s, got %s", x.Outcome, want, out.String())
+		}
+	}
+	f(Exchange{Outcome: Success}, "DEBUG")
+	f(Exchange{Outcome: Success, Failovers: 1}, "INFO")
+	f(Exchange{Outcome: InvalidCall}, "INFO")
+	f(Exchange{Outcome: Refused}, "INFO")
+	f(Exchange{Outcome: ClientClosed}, "INFO")
+	f(Exchange{Outcome: Exhausted}, "WARN")
+	f(Exchange{Outcome: Interrupted}, "WARN")
+	f(Exchange{Outcome: Unavailable}, "WARN")
+	f(Exchange{Outcome: InternalError}, "ERROR")
+}
+
 // T07: in the Python hub a reported 0 became null.
 func TestLineKeepsZeroTokens(t *testing.T) {
 	x := Exchange{Attempts: []Attempt{{Profile: "p", Usage: Usage{Input: 10, Known: true}}}}

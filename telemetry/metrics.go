@@ -31,30 +31,40 @@ type Metrics struct {
 	tokens           *prometheus.CounterVec // profile, kind
 	cost             *prometheus.CounterVec // profile
 	inflight         prometheus.Gauge
-	build            *prometheus.GaugeVec // version, commit, go_version
 
 	mu     sync.Mutex             // one Relabel at a time
 	series atomic.Pointer[series] // what the hot path finds its children in; replaced by Relabel
 }
 
-// NewMetrics registers the metrics of exchanges with reg and creates the series that l allows. It panics when reg has
-// them already: there is one Metrics a registry.
-func NewMetrics(reg *prometheus.Registry, l Labels) *Metrics {
+// NewMetrics registers the metrics of exchanges and of the build with reg, and creates the series that l allows. It
+// panics when reg has them already: there is one Metrics a registry.
+func NewMetrics(reg *prometheus.Registry, l Labels, b Build) *Metrics {
 	m := &Metrics{
-		requests:         counter("requests_total", "Client requests by how they ended.", "endpoint", "role", "outcome"),
-		attempts:         counter("upstream_attempts_total", "Calls of an account by what came of them.", "profile", "outcome"),
-		failovers:        counter("failovers_total", "Failed calls that were followed by another within the same request.", "role", "reason"),
-		requestDuration:  histogram("request_duration_seconds", "From a request's head to its end.", durationBuckets, "endpoint", "outcome"),
-		upstreamDuration: histogram("upstream_duration_seconds", "One call of an account, whatever came of it.", durationBuckets, "profile"),
-		firstToken:       histogram("time_to_first_token_seconds", "From the start of a streamed call to its first meaningful event.", firstTokenBuckets, "profile"),
-		overhead:         prometheus.NewHistogram(histogramOptions("overhead_seconds", "The hub's own share of a request: its duration less the waiting for upstreams and the client.", overheadBuckets)),
-		tokens:           counter("tokens_total", "Tokens as the providers counted them. Cache kinds are part of input, reasoning is part of output.", "profile", "kind"),
-		cost:             counter("cost_usd_total", "Cost of the calls whose usage and price are known, in US dollars.", "profile"),
-		inflight:         prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "inflight_requests", Help: "Client requests being served now."}),
-		build:            prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "Always 1; the labels say which program this is."}, []string{"version", "commit", "go_version"}),
+		requests: counter("requests_total",
+			"Client requests by how they ended.", "endpoint", "role", "outcome"),
+		attempts: counter("upstream_attempts_total",
+			"Calls of an account by what came of them.", "profile", "outcome"),
+		failovers: counter("failovers_total",
+			"Failed calls that were followed by another within the same request.", "role", "reason"),
+		requestDuration: histogram("request_duration_seconds",
+			"From a request's head to its end.", durationBuckets, "endpoint", "outcome"),
+		upstreamDuration: histogram("upstream_duration_seconds",
+			"One call of an account, whatever came of it.", durationBuckets, "profile"),
+		firstToken: histogram("time_to_first_token_seconds",
+			"From the start of a streamed call to its first meaningful event.", firstTokenBuckets, "profile"),
+		overhead: prometheus.NewHistogram(histogramOptions("overhead_seconds",
+			"The hub's own share of a request: its duration less the waiting for upstreams and the client.", overheadBuckets)),
+		tokens: counter("tokens_total",
+			"Tokens as the providers counted them. Cache kinds are part of input, reasoning is part of output.", "profile", "kind"),
+		cost: counter("cost_usd_total",
+			"Cost of the calls whose usage and price are known, in US dollars.", "profile"),
+		inflight: gauge("inflight_requests",
+			"Client requests being served now.").WithLabelValues(),
 	}
+	build := gauge("build_info", "Always 1; the labels say which program this is.", "version", "commit", "go_version")
+	build.WithLabelValues(b.Version, b.Commit, b.GoVersion).Set(1)
 	reg.MustRegister(m.requests, m.attempts, m.failovers, m.requestDuration, m.upstreamDuration, m.firstToken, m.overhead,
-		m.tokens, m.cost, m.inflight, m.build)
+		m.tokens, m.cost, m.inflight, build)
 	m.Relabel(l)
 	return m
 }

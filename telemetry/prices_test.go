@@ -6,17 +6,15 @@ import (
 	"testing"
 )
 
-func rate(v float64) *float64 { return &v }
-
 func TestCost(t *testing.T) {
 	prices := NewPrices([]Price{
-		{Model: "gpt-4o", Input: rate(2.5), Output: rate(10)},
-		{Model: "gpt-4o-mini", Input: rate(0.15), Output: rate(0.6)},
-		{Model: "gpt-5", Input: rate(1), Output: rate(1)},
-		{Model: "gpt-5.5", Input: rate(1.25), Output: rate(10), CachedInput: rate(0.125)},
-		{Model: "claude-opus-4", Input: rate(15), Output: rate(75)},
-		{Model: "embed", Input: rate(0.02)},
-		{Model: "local/free", Input: rate(0), Output: rate(0)},
+		{Model: "gpt-4o", Input: new(2.5), Output: new(10.0)},
+		{Model: "gpt-4o-mini", Input: new(0.15), Output: new(0.6)},
+		{Model: "gpt-5", Input: new(1.0), Output: new(1.0)},
+		{Model: "gpt-5.5", Input: new(1.25), Output: new(10.0), CachedInput: new(0.125)},
+		{Model: "claude-opus-4", Input: new(15.0), Output: new(75.0)},
+		{Model: "embed", Input: new(0.02)},
+		{Model: "local/free", Input: new(0.0), Output: new(0.0)},
 		{Model: "nothing"},
 	})
 	million := Usage{Input: 1e6, Output: 125e3, Known: true}
@@ -68,7 +66,7 @@ func TestCost(t *testing.T) {
 
 // A client may name a model a megabyte long; finding its price must not cost the square of that.
 func TestCostOfAnAbsurdName(t *testing.T) {
-	prices := NewPrices([]Price{{Model: "m", Input: rate(1), Output: rate(1)}})
+	prices := NewPrices([]Price{{Model: "m", Input: new(1.0), Output: new(1.0)}})
 	if usd, known := prices.Cost("m"+strings.Repeat("-x", 1<<20), Usage{Input: 1e6, Known: true}); !known || usd != 1 {
 		t.Errorf("got %v, %v, want 1, true", usd, known)
 	}
@@ -76,7 +74,7 @@ func TestCostOfAnAbsurdName(t *testing.T) {
 
 func TestCharge(t *testing.T) {
 	x := failedOver()
-	NewPrices([]Price{{Model: "claude-opus-4-5", Input: rate(5), Output: rate(25), CachedInput: rate(0.5)}}).Charge(x)
+	NewPrices([]Price{{Model: "claude-opus-4-5", Input: new(5.0), Output: new(25.0), CachedInput: new(0.5)}}).Charge(x)
 	if got := fmt.Sprint(x.Attempts[0].Cost, x.Attempts[1].Cost); got != "{0 false} {0.00265 true}" {
 		t.Errorf("got %s", got)
 	}
@@ -88,7 +86,7 @@ func TestCharge(t *testing.T) {
 }
 
 func FuzzCost(f *testing.F) {
-	prices := NewPrices([]Price{{Model: "a-1", Input: rate(1), Output: rate(2)}, {Model: "a", Input: rate(3), Output: rate(4)}})
+	prices := NewPrices([]Price{{Model: "a-1", Input: new(1.0), Output: new(2.0)}, {Model: "a", Input: new(3.0), Output: new(4.0)}})
 	f.Add("a-1-2", int64(5), int64(-6), int64(7))
 	f.Fuzz(func(t *testing.T, model string, in, out, cached int64) {
 		if usd, _ := prices.Cost(model, Usage{Input: in, Output: out, CacheRead: cached, Known: true}); usd < 0 {

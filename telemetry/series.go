@@ -39,8 +39,6 @@ func (m *Metrics) Relabel(l Labels) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old := m.series.Swap(m.newSeries(l))
-	m.build.Reset()
-	m.build.WithLabelValues(l.Build.Version, l.Build.Commit, l.Build.GoVersion).Set(1)
 	if old == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ type State struct {
 	At         time.Time // the moment; ages are counted from it
 	Generation uint64    // of the published snapshot
 	ReloadOK   bool      // the last reload of the configuration took effect
-	States     []string  // every state a profile can be in
+	States     []string  // every state a profile can be in besides ready
 	Profiles   []ProfileState
 	Pipelines  []Pipeline
 }
@@ -21,7 +22,7 @@ type State struct {
 // ProfileState is one account of a State.
 type ProfileState struct {
 	Profile    string
-	State      string // one of State.States; anything else shows as Other
+	State      string // one of State.States; "" shows as ready, anything else as Other
 	Leases     int
 	LeaseLimit int // 0 = unlimited: no series, because there is no number to compare with
 	Buckets    []BucketState
@@ -38,6 +39,9 @@ type BucketState struct {
 // Pipeline says which account serves a role now.
 type Pipeline struct{ Role, Profile string }
 
+// ready is the state of an account that nothing keeps from serving.
+const ready = "ready"
+
 // maxBuckets bounds the series of one account: bucket ids come from providers' answers.
 const maxBuckets = 64
 
@@ -50,20 +54,20 @@ type stateCollector struct {
 
 // StateCollector shows what read returns at every scrape.
 func StateCollector(read func() State) prometheus.Collector {
-	gauge := func(name, help string, labels ...string) *prometheus.Desc {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
 	}
 	return &stateCollector{
 		read:           read,
-		leases:         gauge("leases", "Slots of an account that are taken.", "profile"),
-		leaseLimit:     gauge("lease_limit", "Slots of an account; absent when there is no limit.", "profile"),
-		profileState:   gauge("profile_state", "1 for the state the account is in, 0 for the others.", "profile", "state"),
-		pipelineActive: gauge("pipeline_active", "1 for the account that serves the role now.", "role", "profile"),
-		remaining:      gauge("quota_remaining_ratio", "What is left of a quota window, from 0 to 1; absent when unknown.", "profile", "bucket"),
-		resetAt:        gauge("quota_reset_timestamp_seconds", "When a quota window is full again; absent when unknown.", "profile", "bucket"),
-		age:            gauge("quota_age_seconds", "Time since the account's quota was measured; absent when it never was.", "profile"),
-		generation:     gauge("snapshot_generation", "Generation of the published snapshot."),
-		reloadWorked:   gauge("config_last_reload_successful", "1 when the last reload of the configuration took effect, else 0."),
+		leases:         desc("leases", "Slots of an account that are taken.", "profile"),
+		leaseLimit:     desc("lease_limit", "Slots of an account; absent when there is no limit.", "profile"),
+		profileState:   desc("profile_state", "1 for the state the account is in, 0 for the others.", "profile", "state"),
+		pipelineActive: desc("pipeline_active", "1 for the account that serves the role now.", "role", "profile"),
+		remaining:      desc("quota_remaining_ratio", "What is left of a quota window, from 0 to 1; absent when unknown.", "profile", "bucket"),
+		resetAt:        desc("quota_reset_timestamp_seconds", "When a quota window is full again; absent when unknown.", "profile", "bucket"),
+		age:            desc("quota_age_seconds", "Time since the account's quota was measured; absent when it never was.", "profile"),
+		generation:     desc("snapshot_generation", "Generation of the published snapshot."),
+		reloadWorked:   desc("config_last_reload_successful", "1 when the last reload of the configuration took effect, else 0."),
 	}
 }
 
@@ -112,10 +116,15 @@ func (c *stateCollector) collectProfile(emit func(*prometheus.Desc, float64, ...
 	if p.LeaseLimit > 0 {
 		emit(c.leaseLimit, float64(p.LeaseLimit), p.Profile)
 	}
-	for _, state := range s.States {
-		emit(c.profileState, flag(state == p.State), p.Profile, state)
+	now := cmp.Or(p.State, ready)
+	if now != ready && !slices.Contains(s.States, now) {
+		now = Other
 	}
-	if !slices.Contains(s.States, p.State) {
+	emit(c.profileState, flag(now == ready), p.Profile, ready)
+	for _, state := range s.States {
+		emit(c.profileState, flag(state == now), p.Profile, state)
+	}
+	if now == Other {
 		emit(c.profileState, 1, p.Profile, Other)
 	}
 	for _, b := range p.Buckets[:min(len(p.Buckets), maxBuckets)] {

@@ -13,13 +13,13 @@ func fullState() State {
 	ratio := 0.25
 	at := time.Unix(1_800_000_000, 0)
 	return State{
-		At: at, Generation: 7, ReloadOK: true, States: []string{"ready", "quota_exhausted"},
+		At: at, Generation: 7, ReloadOK: true, States: []string{"quota_exhausted"},
 		Profiles: []ProfileState{
 			{
 				Profile: "codex-1", State: "quota_exhausted", Leases: 1, LeaseLimit: 2, MeasuredAt: at.Add(-90 * time.Second),
 				Buckets: []BucketState{{ID: "codex.session", RemainingRatio: &ratio, ResetAt: at.Add(1500 * time.Millisecond)}, {ID: "codex.weekly"}},
 			},
-			{Profile: "local-2", State: "ready"},
+			{Profile: "local-2"},
 		},
 		Pipelines: []Pipeline{{Role: "coder", Profile: "local-2"}},
 	}
@@ -71,7 +71,7 @@ func TestStateCollectorShowsZero(t *testing.T) {
 	zero := 0.0
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(StateCollector(func() State {
-		return State{Profiles: []ProfileState{{Profile: "p", State: "ready", Buckets: []BucketState{{ID: "b", RemainingRatio: &zero}}}}, States: []string{"ready"}}
+		return State{Profiles: []ProfileState{{Profile: "p", Buckets: []BucketState{{ID: "b", RemainingRatio: &zero}}}}}
 	}))
 	if text := gather(t, reg); !strings.Contains(text, `hermes_hub_quota_remaining_ratio{bucket="b",profile="p"} 0`+"\n") {
 		t.Errorf("the remaining 0 is missing:\n%s", text)
