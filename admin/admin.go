@@ -17,16 +17,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Options are what the admin plane works with. Without a Verifier no token is good; without Ready the plane is ready.
+// Options are what the admin plane works with.
 type Options struct {
 	Config    Config
-	Verifier  *Verifier
+	Verifier  *Verifier // nil: no token is good
 	Registry  *prometheus.Registry
 	Explainer Explainer
-	Ready     func() []Check
+	Ready     func() []Check // nil: ready as soon as it answers
 	Version   VersionInfo
 	Logger    *slog.Logger
-	Now       func() time.Time
+	Now       func() time.Time // nil: time.Now
 }
 
 // Admin is the admin plane.
@@ -34,7 +34,7 @@ type Admin struct {
 	config    Config
 	verifier  *Verifier
 	explainer Explainer
-	ready     func() []Check
+	ready     http.Handler
 	version   VersionInfo
 	log       *slog.Logger
 	now       func() time.Time
@@ -46,8 +46,11 @@ type Admin struct {
 // New returns the plane with its routes.
 func New(o Options) *Admin {
 	a := &Admin{
-		config: o.Config, verifier: o.Verifier, explainer: o.Explainer, ready: o.Ready, version: o.Version, log: o.Logger,
-		now: o.Now, needs: make(map[string]access),
+		config: o.Config, verifier: o.Verifier, explainer: o.Explainer, ready: Readiness(o.Ready), version: o.Version,
+		log: o.Logger, now: o.Now, needs: make(map[string]access),
+	}
+	if a.now == nil {
+		a.now = time.Now
 	}
 	a.scrape = promhttp.HandlerFor(o.Registry, promhttp.HandlerOpts{
 		Registry: o.Registry, EnableOpenMetrics: true, MaxRequestsInFlight: 2,

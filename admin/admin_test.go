@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,13 +31,37 @@ func (f explainerFunc) Explain(_ context.Context, q ExplainQuery) (router.Explan
 // plane is an admin plane under test with its log.
 type plane struct {
 	*Admin
-	log *bytes.Buffer
+	log *journal
+}
+
+// journal collects log lines from several goroutines.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+func (j *journal) Reset() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.text.Reset()
 }
 
 // newPlane makes a plane on loopback; change turns its options first.
 func newPlane(t testing.TB, change func(*Options)) plane {
 	t.Helper()
-	log := new(bytes.Buffer)
+	log := new(journal)
 	reg := prometheus.NewRegistry()
 	up := prometheus.NewGauge(prometheus.GaugeOpts{Name: "hermes_hub_test", Help: "A gauge."})
 	reg.MustRegister(up)
@@ -210,7 +234,7 @@ func TestHealth(t *testing.T) {
 	checks = []Check{{Name: "draining", Detail: "stopping"}}
 	f("/readyz", `503 {"status":"not_ready","checks":[{"name":"draining","ok":false,"detail":"stopping"}]}`)
 	f("/healthz", `200 {"status":"ok"}`)
-	p.ready = nil
+	p.ready = Readiness(nil)
 	f("/readyz", `200 {"status":"ready","checks":[]}`)
 }
 

@@ -24,20 +24,28 @@ func (a *Admin) healthz(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// readyz answers 200 when every check holds, else 503; both with the checks.
-func (a *Admin) readyz(w http.ResponseWriter, _ *http.Request) error {
-	answer := struct {
-		Status string  `json:"status"`
-		Checks []Check `json:"checks"`
-	}{"ready", []Check{}}
-	status := http.StatusOK
-	if a.ready != nil {
-		answer.Checks = append(answer.Checks, a.ready()...)
-	}
-	if slices.ContainsFunc(answer.Checks, func(c Check) bool { return !c.OK }) {
-		answer.Status, status = "not_ready", http.StatusServiceUnavailable
-	}
-	return writeJSON(w, status, answer)
+// Readiness answers for readyz, on this plane and on the other: 200 when every check holds, else 503, both with the
+// checks. Without checks there is nothing to wait for.
+func Readiness(checks func() []Check) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answer := struct {
+			Status string  `json:"status"`
+			Checks []Check `json:"checks"`
+		}{"ready", []Check{}}
+		if checks != nil {
+			answer.Checks = append(answer.Checks, checks()...)
+		}
+		status := http.StatusOK
+		if slices.ContainsFunc(answer.Checks, func(c Check) bool { return !c.OK }) {
+			answer.Status, status = "not_ready", http.StatusServiceUnavailable
+		}
+		_ = writeJSON(w, status, answer) // strings and booleans: can be encoded
+	})
+}
+
+func (a *Admin) readyz(w http.ResponseWriter, r *http.Request) error {
+	a.ready.ServeHTTP(w, r)
+	return nil
 }
 
 func (a *Admin) showVersion(w http.ResponseWriter, _ *http.Request) error {
