@@ -29,6 +29,7 @@ type answer struct {
 	faults  []fault // the error objects found, innermost first; none on success
 	silent  bool    // a stream that said nothing
 	prose   prose   // the messages of the faults, or the text that stands for one
+	usage   rateUsage
 	buckets []Bucket
 }
 
@@ -44,6 +45,7 @@ func take(r Response, prefix string) *answer {
 	}
 	a.findFaults()
 	a.prose = newProse(a.text())
+	a.usage = rateUsageIn(a.prose.raw)
 	a.buckets = a.readBuckets()
 	return a
 }
@@ -116,6 +118,7 @@ func (a *answer) text() string {
 		return ""
 	}
 	var b strings.Builder
+	b.Grow(512)
 	for _, f := range a.faults {
 		for _, m := range f.messages {
 			b.WriteString(m)

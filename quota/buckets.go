@@ -15,8 +15,8 @@ const (
 // readBuckets reads what the headers measure and, of a refusal whose headers measure nothing, what its words do.
 func (a *answer) readBuckets() []Bucket {
 	buckets := headerBuckets(a.Header, a.prefix, a.At)
-	if len(buckets) == 0 && len(a.faults) > 0 {
-		if b, ok := proseBucket(a.prose.raw, a.prefix); ok {
+	if len(buckets) == 0 {
+		if b, ok := a.usage.bucket(a.prefix); ok {
 			buckets = append(buckets, b)
 		}
 	}

@@ -115,11 +115,10 @@ func (a *answer) phraseVerdict(r rules) (verdict, bool) {
 // refine settles what takes more than one piece of evidence: a rate limit that is one request above the rate, and whose
 // limit it is.
 func (a *answer) refine(r rules, v verdict) verdict {
-	usage, stated := rateUsageIn(a.prose.raw)
 	switch {
-	case v.class == RateLimited && (a.Status == 413 || a.prose.has("request too large") || stated && usage.tooLarge()):
+	case v.class == RateLimited && (a.Status == 413 || a.prose.has("request too large") || a.usage.tooLarge()):
 		v.class, v.scope, v.tokenRate = RequestTooLarge, ScopeRequest, true
-	case v.class == RequestTooLarge && stated:
+	case v.class == RequestTooLarge && a.usage.limit.Known:
 		v.tokenRate = true
 	}
 	if v.scope == "" && (v.class == RateLimited || v.class == QuotaExhausted) {

@@ -39,7 +39,7 @@ func (c *faultCollector) value(v gjson.Result, depth int) {
 	}
 	switch {
 	case v.IsArray():
-		c.value(v.Get("0"), depth)
+		c.value(v.Get("0"), depth+1)
 	case v.IsObject():
 		c.object(v, depth)
 	case v.Type == gjson.String:

@@ -21,9 +21,10 @@ var commonPhrases = []phraseGroup{
 	{class: ContextTooLong, phrases: []string{
 		"maximum context length", "context length exceeded", "exceeds the context window", "exceeds the context length",
 		"context window exceeded", "exceed context limit", "exceeds context limit", "exceeds the model's context",
-		"exceeds the available context size", "prompt is too long", "input is too long for requested model",
+		"exceeds the available context size", "prompt is too long",
 		"input token count * exceeds the maximum number of tokens", "longer than the model's context length",
-		"maximum prompt length is", "reduce the length of the messages", "exceeds the maximum context",
+		"maximum prompt length is", "exceeded model token limit", "prompt exceeds max length", "context size has been exceeded",
+		"context length of only", "must be less than max seq len", "input is too long", "reduce the length of the messages", "exceeds the maximum context",
 	}},
 	{class: RequestTooLarge, phrases: []string{
 		"request too large", "request entity too large", "request body too large", "payload too large", "content too large",
@@ -35,7 +36,8 @@ var commonPhrases = []phraseGroup{
 		"content policy violation", "blocked by content filter", "blocked by our content filter", "data inspection failed",
 	}},
 	{class: Billing, phrases: []string{
-		"insufficient balance", "insufficient credit", "insufficient credits", "insufficient funds", "insufficient account balance",
+		"insufficient balance", "insufficient credit", "insufficient credits", "insufficient funds", "insufficient account funds",
+		"insufficient account balance", "balance is insufficient", "overdue balance", "payment is past due",
 		"credit balance is too low", "out of credits", "out of credit", "doesn't have any credits", "does not have any credits",
 		"used all available credits", "add credits to continue", "purchase more credits", "requires more credits",
 		"can only afford", "billing hard limit", "check your plan and billing details", "spending limit", "spend limit",
@@ -43,14 +45,14 @@ var commonPhrases = []phraseGroup{
 		"active grok subscription", "余额不足", "账户已欠费",
 	}},
 	{class: AuthExpired, phrases: []string{
-		"token has expired", "token expired", "token is expired", "expired token", "token was expired", "key has expired",
+		"token has expired", "token expired", "token is expired", "expired token", "token was expired", "token * is expired", "key has expired",
 		"api key expired", "session has expired", "session expired", "credentials have expired", "credential has expired",
 		"access token could not be validated",
 	}},
 	{class: AuthInvalid, phrases: []string{
 		"invalid api key", "incorrect api key", "api key not valid", "api key is invalid", "invalid x api key",
 		"invalid authentication credentials", "invalid authentication", "authentication fails", "authentication failed",
-		"no api key provided", "invalid bearer token", "invalid token",
+		"no api key provided", "invalid bearer token", "invalid token", "token has been revoked", "key has been revoked",
 	}},
 	{class: Forbidden, scope: ScopeModel, phrases: []string{
 		"not have access to the model", "not have access to this model", "not have access to model", "not allowed to use this model",
@@ -64,7 +66,11 @@ var commonPhrases = []phraseGroup{
 	{class: ModelNotFound, phrases: []string{
 		"model not found", "model * not found", "model does not exist", "model * does not exist", "no such model", "unknown model",
 		"is not a valid model", "invalid model name", "no endpoints found for", "model * is not supported", "model not supported",
-		"models/* is not found", "does not serve model", "no available channel for model",
+		"is not found for api version", "does not serve model", "no available channel for model",
+	}},
+	{class: Overloaded, scope: ScopeModel, phrases: []string{
+		"model is overloaded", "model is currently overloaded", "model is at capacity", "model is currently at capacity",
+		"model is currently experiencing high demand", "model busy", "model is busy", "loading model", "model is loading",
 	}},
 	{class: Overloaded, phrases: capacityPhrases},
 	{class: ServerError, phrases: []string{

@@ -1,6 +1,9 @@
 package quota
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 const (
 	proseLimit = 4 << 10 // bytes of an answer's words that are looked at
@@ -20,10 +23,24 @@ func newProse(s string) prose {
 
 // fold brings the spellings of a phrase to one.
 func fold(s string) string {
-	s = strings.ReplaceAll(strings.ToLower(s), "’", "'")
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '-' || r == '_'
-	}), " ")
+	var b strings.Builder
+	b.Grow(len(s))
+	space := false
+	for _, r := range s {
+		switch r {
+		case ' ', '\n', '\t', '\r', '-', '_':
+			space = b.Len() > 0
+			continue
+		case '’':
+			r = '\''
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 // has reports whether the words contain a phrase, given in folded form. A phrase begins and ends at word boundaries, so

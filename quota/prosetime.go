@@ -93,8 +93,9 @@ func nextClock(s string, at time.Time) (time.Time, bool) {
 		if name != "UTC" && name != "GMT" && !strings.HasPrefix(name, "GMT+") && !strings.HasPrefix(name, "GMT-") {
 			return time.Time{}, false // an abbreviation alone is ambiguous
 		}
+		written := t.UTC() // package time keeps the digits of a fabricated zone as UTC
 		day := at.In(time.FixedZone(name, offset))
-		next := time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(), 0, day.Location())
+		next := time.Date(day.Year(), day.Month(), day.Day(), written.Hour(), written.Minute(), written.Second(), 0, day.Location())
 		if !next.After(at) {
 			next = next.AddDate(0, 0, 1)
 		}

@@ -29,6 +29,9 @@ func ReadHeaders(provider string, h http.Header, at time.Time) Reading {
 // read is the common reading of an answer under the rules of a dialect.
 func (a *answer) read(r rules) Reading {
 	v := a.classify(r)
+	if v.class == Billing && v.phrased {
+		v = a.healsByItself(r, v)
+	}
 	w := a.waitFor(v.class, r)
 	v = a.weighWait(v, w)
 	rd := Reading{
@@ -60,7 +63,7 @@ func (a *answer) read(r rules) Reading {
 func (a *answer) waitFor(c Class, r rules) statedWait {
 	switch c {
 	case RateLimited, QuotaExhausted, Overloaded, ServerError, Timeout:
-		return a.wait(r.zone)
+		return a.wait(c, r.zone)
 	case Billing, AuthExpired, AuthInvalid, Forbidden, ModelNotFound:
 		w, _ := a.headerWait(r.zone)
 		return w
@@ -68,24 +71,60 @@ func (a *answer) waitFor(c Class, r rules) statedWait {
 	return statedWait{}
 }
 
-// weighWait lets the length of the wait decide between a rate and a spent window, and between a window and a bill.
-func (a *answer) weighWait(v verdict, w statedWait) verdict {
-	_, long := a.prose.hasAny(longWindows)
-	short := w.after > 0 && w.after < fixedWindow
-	switch {
-	case v.class == RateLimited && (w.after >= fixedWindow || w.after == 0 && long):
-		// A daily window that refills all the time, as OpenAI's and Groq's, states its short wait and stays a rate.
-		v.class = QuotaExhausted
-	case a.Status == 402 && v.class == QuotaExhausted && v.phrased && short:
+// healsByItself takes the words of a bill for those of a window where they say when to come back: no bill does.
+func (a *answer) healsByItself(r rules, v verdict) verdict {
+	if w, ok := a.wordsWait(r.zone); ok {
 		v.class = RateLimited
-	case a.Status == 402 && v.class == QuotaExhausted && v.phrased && w.after == 0 && !long:
-		v.class, v.scope = Billing, ""
-	case a.Status == 402 && v.class == Billing && !v.phrased && short:
-		v.class = RateLimited // a bill does not heal by itself: it is a window
-	case a.Status == 402 && v.class == Billing && !v.phrased && w.after >= fixedWindow:
-		v.class = QuotaExhausted
+		v.scope = a.limitScope(r, v.class)
+		if w.after >= fixedWindow {
+			v.class = QuotaExhausted
+		}
 	}
 	return v
+}
+
+// weighWait lets the length of the wait decide between a rate and a spent window, and between a window and a bill.
+func (a *answer) weighWait(v verdict, w statedWait) verdict {
+	switch {
+	case a.Status == http.StatusPaymentRequired:
+		return a.weighPayment(v, w)
+	case v.class == RateLimited && (w.after >= fixedWindow || w.after == 0 && a.namesLongWindow()):
+		// A daily window that refills all the time, as OpenAI's and Groq's, states its short wait and stays a rate.
+		v.class = QuotaExhausted
+	case v.class == QuotaExhausted && v.phrased && w.after < fixedWindow && a.namesShortWindow():
+		v.class = RateLimited // "Quota exceeded for requests per minute"
+	}
+	return v
+}
+
+// weighPayment tells the windows among the 402s from the bills: only a window states when it is over, or is called by
+// its length.
+func (a *answer) weighPayment(v verdict, w statedWait) verdict {
+	window := (v.class == QuotaExhausted || v.class == RateLimited) && v.phrased
+	bill := v.class == Billing && !v.phrased
+	switch {
+	case (window || bill) && w.after >= fixedWindow:
+		v.class = QuotaExhausted
+	case (window || bill) && w.after > 0:
+		v.class = RateLimited
+	case window && a.namesLongWindow():
+		v.class = QuotaExhausted
+	case window:
+		v.class, v.scope = Billing, ""
+	}
+	return v
+}
+
+// namesLongWindow reports whether the words name a window of an hour or more.
+func (a *answer) namesLongWindow() bool {
+	_, ok := a.prose.hasAny(longWindows)
+	return ok
+}
+
+// namesShortWindow reports whether the words name windows that a minute or so cures, and no longer one.
+func (a *answer) namesShortWindow() bool {
+	_, ok := a.prose.hasAny(shortWindows)
+	return ok && !a.namesLongWindow()
 }
 
 // failover reports whether another account could cure it.

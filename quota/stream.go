@@ -7,14 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// payloadKeys are members that only an answer has, never an error at the top level.
-var payloadKeys = []string{
-	"choices", "output", "content", "candidates", "data", "object", "embeddings", "embedding", "usage", "models", "result",
-	"results", "text", "delta", "response",
-}
-
-// complains reports whether the JSON of a successful status is an error all the same. It looks at the envelope only:
-// what a model wrote never decides.
+// complains reports whether the JSON of a successful status is an error all the same. It looks at the top of the
+// envelope only, in one pass: what a model wrote never decides.
 func complains(v gjson.Result) bool {
 	if v.IsArray() {
 		v = v.Get("0")
@@ -22,23 +16,36 @@ func complains(v gjson.Result) bool {
 	if !v.IsObject() {
 		return false
 	}
-	if present(v.Get("error")) || present(v.Get("errors")) || present(v.Get("body.error")) || present(v.Get("response.error")) {
-		return true
-	}
-	switch v.Get("type").Str {
-	case "error", "response.failed":
-		return true
-	}
-	if v.Get("object").Str == "error" || v.Get("success").Type == gjson.False {
-		return true
-	}
-	for _, key := range payloadKeys {
-		if v.Get(key).Exists() {
-			return false
+	var refused, payload, code, words bool
+	v.ForEach(func(key, val gjson.Result) bool {
+		switch key.Str {
+		case "error", "errors":
+			refused = refused || present(val)
+		case "body":
+			refused = refused || present(val.Get("error"))
+		case "response":
+			refused = refused || present(val.Get("error"))
+			payload = true
+		case "type":
+			refused = refused || val.Str == "error" || val.Str == "response.failed"
+		case "object":
+			refused = refused || val.Str == "error"
+			payload = payload || val.Str != "error"
+		case "success":
+			refused = refused || val.Type == gjson.False
+		case "code":
+			code = refusalCode(val)
+		case "message", "msg":
+			words = true
+		case "detail":
+			code, words = code || val.Type == gjson.String, words || val.Type == gjson.String
+		case "choices", "output", "content", "candidates", "data", "embeddings", "embedding", "usage", "models", "result", "results",
+			"text", "delta":
+			payload = payload || present(val) // only an answer has these; an error may carry "data": null
 		}
-	}
-	return refusalCode(v.Get("code")) && (v.Get("message").Exists() || v.Get("msg").Exists()) ||
-		v.Get("detail").Type == gjson.String
+		return !refused
+	})
+	return refused || code && words && !payload
 }
 
 // refusalCode reports whether a top-level code means anything but success.

@@ -8,11 +8,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Members of an error object that state a time, in the order in which they are believed.
+// Members of an error object that state a time, in the order in which they are believed. Those of a reset mean a window;
+// beside an error that is none they are a leftover.
 var (
-	instantKeys = []string{"resets_at", "reset_at", "resetsAt", "resetAt", "reset_time", "resetTime"}
-	millisKeys  = []string{"retry_after_ms", "retryAfterMs"}
-	secondsKeys = []string{"retry_after", "retry_after_seconds", "retryAfter", "retryAfterSeconds", "resets_in_seconds", "reset_in_seconds"}
+	resetInstantKeys = []string{"resets_at", "reset_at", "resetsAt", "resetAt", "reset_time", "resetTime"}
+	resetDelayKeys   = []string{"resets_in_seconds", "reset_in_seconds", "reset_after_seconds"}
+	retryMillisKeys  = []string{"retry_after_ms", "retryAfterMs"}
+	retryDelayKeys   = []string{"retry_after", "retry_after_seconds", "retryAfter", "retryAfterSeconds"}
 )
 
 // statedWait is what an answer says about when to come back; the zero value is nothing.
@@ -38,7 +40,10 @@ func (a *answer) untilWait(t time.Time, ok bool) (statedWait, bool) {
 		return statedWait{}, false
 	}
 	d, ok := ahead(t.Sub(a.At))
-	return statedWait{until: t, after: d}, ok
+	if !ok {
+		return statedWait{}, false
+	}
+	return statedWait{until: t, after: d}, true
 }
 
 func aheadIf(d time.Duration, ok bool) (time.Duration, bool) {
@@ -48,22 +53,30 @@ func aheadIf(d time.Duration, ok bool) (time.Duration, bool) {
 	return ahead(d)
 }
 
-// wait weighs what the answer states about time, the most exact first. A hint that cannot be true is passed over.
-func (a *answer) wait(zone *time.Location) statedWait {
-	sources := []func(*time.Location) (statedWait, bool){
-		a.bodyInstant, a.headerWait, a.bodyDelay, a.spentBucket, a.wordsWait,
-	}
-	for _, source := range sources {
-		if w, ok := source(zone); ok {
+// wait weighs what the answer states about time, the most exact first. A hint that cannot be true is passed over. zone is
+// that of times that the provider writes without one; nil is unknown.
+func (a *answer) wait(c Class, zone *time.Location) statedWait {
+	if limitClass(c) {
+		if w, ok := a.resetInstant(zone); ok {
 			return w
 		}
 	}
-	return statedWait{}
+	if w, ok := a.headerWait(zone); ok {
+		return w
+	}
+	if w, ok := a.bodyDelay(c); ok {
+		return w
+	}
+	if w, ok := a.spentBucket(); ok {
+		return w
+	}
+	w, _ := a.wordsWait(zone)
+	return w
 }
 
-// bodyInstant is an absolute time in a member of an error object, or beside it.
-func (a *answer) bodyInstant(zone *time.Location) (statedWait, bool) {
-	for _, key := range instantKeys {
+// resetInstant is an absolute time in a member of an error object, or beside it.
+func (a *answer) resetInstant(zone *time.Location) (statedWait, bool) {
+	for _, key := range resetInstantKeys {
 		for _, v := range a.members(key) {
 			if w, ok := a.untilWait(parseInstant(v.String(), zone)); ok {
 				return w, true
@@ -102,20 +115,26 @@ func (a *answer) serverTime() time.Time {
 }
 
 // bodyDelay is a relative time in a member of an error object, or beside it.
-func (a *answer) bodyDelay(*time.Location) (statedWait, bool) {
-	for _, unit := range []struct {
-		keys []string
-		one  time.Duration
-	}{{millisKeys, time.Millisecond}, {secondsKeys, time.Second}} {
-		for _, key := range unit.keys {
-			for _, v := range a.members(key) {
-				d, ok := parseDuration(v.String())
-				if n, plain := parseNumber(v.String()); plain {
-					d, ok = scaled(n, unit.one), true
-				}
-				if w, ok := a.afterWait(d, ok); ok {
-					return w, true
-				}
+func (a *answer) bodyDelay(c Class) (statedWait, bool) {
+	if w, ok := a.delayIn(retryMillisKeys, time.Millisecond); ok {
+		return w, true
+	}
+	if w, ok := a.delayIn(retryDelayKeys, time.Second); ok || !limitClass(c) {
+		return w, ok
+	}
+	return a.delayIn(resetDelayKeys, time.Second)
+}
+
+// delayIn is the first wait in these members; a bare number counts units.
+func (a *answer) delayIn(keys []string, unit time.Duration) (statedWait, bool) {
+	for _, key := range keys {
+		for _, v := range a.members(key) {
+			d, ok := parseDuration(v.String())
+			if n, plain := parseNumber(v.String()); plain {
+				d, ok = scaled(n, unit), true
+			}
+			if w, ok := a.afterWait(d, ok); ok {
+				return w, true
 			}
 		}
 	}
@@ -123,7 +142,7 @@ func (a *answer) bodyDelay(*time.Location) (statedWait, bool) {
 }
 
 // spentBucket is the reset of the buckets with nothing remaining; of several the last, for all must be refilled.
-func (a *answer) spentBucket(*time.Location) (statedWait, bool) {
+func (a *answer) spentBucket() (statedWait, bool) {
 	var last time.Time
 	for _, b := range a.buckets {
 		if b.Remaining.Known && b.Remaining.Value <= 0 && b.ResetAt.After(last) {
