@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -90,6 +91,9 @@ func readQuotaLines(in io.Reader, out io.Writer, pretty bool) (bad int, err erro
 func parseQuotaQuestion(line []byte) (quotaQuestion, error) {
 	var q quotaQuestion
 	if err := json.Unmarshal(line, &q); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return q, fmt.Errorf("%s cannot be a JSON %s", cmp.Or(wrong.Field, "a line"), wrong.Value)
+		}
 		return q, err
 	}
 	switch q.BodyEncoding {
