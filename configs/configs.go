@@ -116,9 +116,9 @@ func (r *reader) config(top *block, c *Config) {
 	c.Proxy.Keys = r.readClientKeys(top.get("client_keys"))
 	r.readAdmin(top.get("admin").block(), &c.Admin)
 	r.readRouter(top.get("router").block(), top, c)
-	c.Prices = r.readPricing(top.get("pricing").block())
-	c.Runs = r.readRuns(top.get("runs").block())
-	c.Journal = r.readJournal(top.get("journal").block())
+	c.Prices = readPricing(top.get("pricing").block())
+	c.Runs = readRuns(top.get("runs").block())
+	c.Journal = readJournal(top.get("journal").block())
 }
 
 // buildTable cross-checks once more, by the router itself. What it refuses should have been reported above with a line.

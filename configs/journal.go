@@ -10,7 +10,8 @@ type Journal struct {
 	MaxEventBytes int64
 }
 
-func (r *reader) readJournal(b *block) Journal {
+// readJournal reads the block journal.
+func readJournal(b *block) Journal {
 	defer b.done()
 	return Journal{
 		Content:       b.get("content").oneOf("redacted", "metadata"),

@@ -3,7 +3,7 @@ package configs
 import "hermes-hub/telemetry"
 
 // readPricing reads the block pricing, in file order.
-func (r *reader) readPricing(b *block) []telemetry.Price {
+func readPricing(b *block) []telemetry.Price {
 	var prices []telemetry.Price
 	for model, n := range b.each() {
 		entry := n.block()

@@ -119,11 +119,14 @@ func slots(n node, p router.Provider) int {
 	if n.absent() {
 		return def
 	}
-	switch n.value.Value {
-	case "unlimited":
+	switch v := n.value.Value; {
+	case v == "unlimited":
 		return 0
-	case "0":
+	case v == "0":
 		n.fail(": 0 would never let a call through; want 1 or more, unlimited, or enabled: false")
+		return def
+	case v != "" && !wholeNumber.MatchString(v):
+		n.fail(": %s is neither a whole number nor unlimited", shown(v))
 		return def
 	}
 	return int(n.whole(int64(def), 1))

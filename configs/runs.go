@@ -19,7 +19,8 @@ type Runtime struct {
 	APIKey  router.Secret
 }
 
-func (r *reader) readRuns(b *block) Runs {
+// readRuns reads the block runs.
+func readRuns(b *block) Runs {
 	defer b.done()
 	runs := Runs{DefaultRuntime: runtimeCompletion}
 	names := []string{runtimeCompletion}

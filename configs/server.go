@@ -28,6 +28,7 @@ const (
 	DefaultAdminListen = "127.0.0.1:7401"
 )
 
+// readServer reads the block server and hands each plane its part.
 func (r *reader) readServer(b *block, c *Config) {
 	defer b.done()
 	s := &c.Server
