@@ -77,7 +77,7 @@ func (b *block) each() iter.Seq2[string, node] {
 }
 
 func (b *block) entry(key, row string) node {
-	n := node{r: b.r, value: b.values[key], at: b.at, path: dotted(b.path, key), row: dotted(b.row, row)}
+	n := node{r: b.r, value: b.values[key], at: b.at, path: dotted(b.path, shown(key)), row: dotted(b.row, row)}
 	switch {
 	case n.value == nil:
 	case n.value.Kind == yaml.ScalarNode:

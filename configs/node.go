@@ -104,7 +104,7 @@ func (n node) items() []node {
 
 // shown is a word of the file as a message quotes it: on one line, and not endless.
 func shown(word string) string {
-	const longest = 60
+	const longest = 80 // more than any id
 	if r := []rune(word); len(r) > longest {
 		word = string(r[:longest]) + "…"
 	}
