@@ -1,4 +1,20 @@
 // Command hermes-hub routes LLM agents over several provider accounts behind one base URL.
 package main
 
-func main() {}
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() { os.Exit(runUntilSignalled()) }
+
+// runUntilSignalled ends its context at the first SIGTERM or SIGINT, which begins a drain. Listening stops there, so a
+// second signal ends the process at once.
+func runUntilSignalled() int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return run(ctx, os.Args[1:], world{getenv: os.Getenv, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr})
+}

@@ -137,7 +137,7 @@ func (t *try) over() bool {
 		return false
 	default:
 		t.told.Outcome, t.told.Reason = string(quota.Timeout), cause.Error()
-		x.tried = append(x.tried, t.tried(string(quota.Timeout), cause.Error()))
+		x.tried = append(x.tried, t.tried(string(quota.Timeout), cause.Error(), time.Time{}))
 		x.refuse(&refusal{code: codeUpstreamUnavailable, message: cause.Error()}, telemetry.Exhausted)
 		return true
 	}
@@ -160,7 +160,7 @@ func (t *try) fail(r quota.Reading, status int, body []byte) *failure {
 func (t *try) blame(r quota.Reading) {
 	t.reading = r
 	t.told.Outcome, t.told.Reason = string(r.Class), r.Reason
-	t.x.tried = append(t.x.tried, t.tried(string(r.Class), r.Reason))
+	t.x.tried = append(t.x.tried, t.tried(string(r.Class), r.Reason, r.ResetAt))
 	if blamed(r.Class) {
 		t.x.p.router.Observe(t.n.Profile.ID, t.call(), r)
 	}
@@ -171,7 +171,7 @@ func (t *try) succeed(r quota.Reading, use wire.Usage) {
 	x := t.x
 	t.told.Outcome = string(quota.OK)
 	t.told.Usage = telemetry.Usage(use)
-	x.tried = append(x.tried, t.tried(string(quota.OK), ""))
+	x.tried = append(x.tried, t.tried(router.Succeeded, "", time.Time{}))
 	x.told.Outcome = telemetry.Success
 	x.p.router.Observe(t.n.Profile.ID, t.call(), r)
 	if x.session != "" {
@@ -183,8 +183,8 @@ func (t *try) call() quota.Call {
 	return quota.Call{Model: t.n.Model, Family: t.n.Family, StartedAt: t.started, At: time.Now()}
 }
 
-func (t *try) tried(class, detail string) router.Tried {
-	return router.Tried{Profile: t.n.Profile.ID, Model: t.n.Model, Class: class, At: time.Now(), Detail: detail}
+func (t *try) tried(class, detail string, until time.Time) router.Tried {
+	return router.Tried{Profile: t.n.Profile.ID, Model: t.n.Model, Class: class, At: time.Now(), Detail: detail, Until: until}
 }
 
 // close writes the attempt's story back.

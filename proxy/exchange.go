@@ -117,7 +117,7 @@ func (x *exchange) setHubHeaders(n *router.Node) {
 	if len(x.told.Attempts) > 0 {
 		h[headerAttempts] = []string{strconv.Itoa(len(x.told.Attempts))}
 	}
-	if len(x.classes) > 0 {
+	if len(x.told.Attempts) > 1 {
 		h[headerFailover] = []string{joinClasses(x.classes)}
 	}
 }

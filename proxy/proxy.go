@@ -88,6 +88,9 @@ func (p *Proxy) Close() {
 // chatSurface is the OpenAI chat completions route.
 var chatSurface = surface{endpoint: "/v1/chat/completions", path: "/chat/completions"}
 
+// Endpoints lists the routes that metrics and logs may name.
+func Endpoints() []string { return []string{chatSurface.endpoint} }
+
 // Handler is the plane's routes. Every path answers with and without a trailing slash, at the root and under /r/{role}.
 func (p *Proxy) Handler() http.Handler {
 	gin.SetMode(gin.ReleaseMode)

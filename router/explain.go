@@ -60,6 +60,7 @@ type Tried struct {
 	Class   string    // Succeeded, or the class of the failure
 	At      time.Time // when that was known
 	Detail  string    // what the class rests on, "" = nothing to add
+	Until   time.Time // when the provider said the account is usable again, zero = it did not
 }
 
 // Explain renders a plan. With tried nil it tells what would happen: the first usable node serves and the other usable
@@ -126,6 +127,10 @@ func (c *Candidate) happened(t *Tried) {
 		return
 	}
 	c.Verdict, c.Reason = VerdictFailed, known(t.Class)
+	if !t.Until.IsZero() {
+		until := t.Until.UTC()
+		c.Until = &until
+	}
 }
 
 func (c *Candidate) skipped(n *Node, p *Plan) {

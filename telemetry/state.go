@@ -14,7 +14,7 @@ type State struct {
 	At         time.Time // the moment; ages are counted from it
 	Generation uint64    // of the published snapshot
 	ReloadOK   bool      // the last reload of the configuration took effect
-	States     []string  // every state a profile can be in besides ready
+	States     []string  // every state a profile can be in besides healthy
 	Profiles   []ProfileState
 	Pipelines  []Pipeline
 }
@@ -22,7 +22,7 @@ type State struct {
 // ProfileState is one account of a State.
 type ProfileState struct {
 	Profile    string
-	State      string // one of State.States; "" shows as ready, anything else as Other
+	State      string // one of State.States; "" shows as healthy, anything else as Other
 	Leases     int
 	LeaseLimit int // 0 = unlimited: no series, because there is no number to compare with
 	Buckets    []BucketState
@@ -39,8 +39,8 @@ type BucketState struct {
 // Pipeline says which account serves a role now.
 type Pipeline struct{ Role, Profile string }
 
-// ready is the state of an account that nothing keeps from serving.
-const ready = "ready"
+// healthy is the state of an account that nothing keeps from serving.
+const healthy = "healthy"
 
 // maxBuckets bounds the series of one account: bucket ids come from providers' answers.
 const maxBuckets = 64
@@ -116,11 +116,11 @@ func (c *stateCollector) collectProfile(emit func(*prometheus.Desc, float64, ...
 	if p.LeaseLimit > 0 {
 		emit(c.leaseLimit, float64(p.LeaseLimit), p.Profile)
 	}
-	now := cmp.Or(p.State, ready)
-	if now != ready && !slices.Contains(s.States, now) {
+	now := cmp.Or(p.State, healthy)
+	if now != healthy && !slices.Contains(s.States, now) {
 		now = Other
 	}
-	emit(c.profileState, flag(now == ready), p.Profile, ready)
+	emit(c.profileState, flag(now == healthy), p.Profile, healthy)
 	for _, state := range s.States {
 		emit(c.profileState, flag(state == now), p.Profile, state)
 	}

@@ -42,10 +42,10 @@ hermes_hub_leases{profile="local-2"} 0
 hermes_hub_pipeline_active{profile="local-2",role="coder"} 1
 # HELP hermes_hub_profile_state 1 for the state the account is in, 0 for the others.
 # TYPE hermes_hub_profile_state gauge
+hermes_hub_profile_state{profile="codex-1",state="healthy"} 0
 hermes_hub_profile_state{profile="codex-1",state="quota_exhausted"} 1
-hermes_hub_profile_state{profile="codex-1",state="ready"} 0
+hermes_hub_profile_state{profile="local-2",state="healthy"} 1
 hermes_hub_profile_state{profile="local-2",state="quota_exhausted"} 0
-hermes_hub_profile_state{profile="local-2",state="ready"} 1
 # HELP hermes_hub_quota_age_seconds Time since the account's quota was measured; absent when it never was.
 # TYPE hermes_hub_quota_age_seconds gauge
 hermes_hub_quota_age_seconds{profile="codex-1"} 90
@@ -88,7 +88,7 @@ func TestStateCollectorSurvivesOddStates(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(StateCollector(func() State {
 		return State{
-			At: time.Unix(40, 0), States: []string{"ready", "ready"}, Profiles: []ProfileState{odd, odd},
+			At: time.Unix(40, 0), States: []string{"healthy", "healthy"}, Profiles: []ProfileState{odd, odd},
 			Pipelines: []Pipeline{{"r", "p"}, {"r", "p"}},
 		}
 	}))

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hermes-hub/admin"
+	"hermes-hub/configs"
+	"hermes-hub/proxy"
+	"hermes-hub/router"
+	"hermes-hub/telemetry"
+)
+
+// app is the running program: both planes over one router. newApp does everything that can fail; run serves until its
+// context ends, then drains and stops what was started, in reverse order.
+type app struct {
+	cfg      *configs.Config
+	log      *slog.Logger
+	router   *router.Router
+	trails   *router.Trails
+	proxy    *proxy.Proxy
+	metrics  *telemetry.Metrics
+	planes   []*plane // proxy, then admin
+	draining atomic.Bool
+	serving  atomic.Bool
+}
+
+// plane is one listener with its server.
+type plane struct {
+	name     string
+	listener net.Listener
+	server   *http.Server
+}
+
+// newApp wires one straight line: state, router, telemetry, planes, listeners. Nothing answers yet when it returns, but
+// both addresses are bound, so that a taken port is a failed start and not a surprise.
+func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*app, error) {
+	if err := makeDataDir(cfg.Server.DataDir); err != nil {
+		return nil, err
+	}
+	a := &app{cfg: cfg, log: log}
+	a.router = router.New(cfg.Table(), router.Options{
+		Store:  &router.FileStore{Path: filepath.Join(cfg.Server.DataDir, "router.json")},
+		Logger: log,
+	})
+	if err := a.router.Restore(ctx); err != nil {
+		return nil, fmt.Errorf("restore router state: %w", err)
+	}
+	a.trails = &router.Trails{}
+
+	registry := telemetry.NewRegistry()
+	a.metrics = telemetry.NewMetrics(registry, a.labels(), telemetry.Build{Version: version, Commit: commit(), GoVersion: runtime.Version()})
+	registry.MustRegister(telemetry.StateCollector(a.state))
+
+	verifier, err := a.verifier(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.proxy = proxy.New(proxy.Options{
+		Config: cfg.Proxy, Router: a.router, Trails: a.trails, Telemetry: &ledger{a.metrics, telemetry.NewPrices(cfg.Prices), log},
+		Logger: log, Version: version, Ready: admin.Readiness(a.ready),
+	})
+	adminPlane := admin.New(admin.Options{
+		Config: cfg.Admin, Verifier: verifier, Registry: registry, Explainer: &explainer{a.router, a.trails},
+		Ready: a.ready, Version: admin.VersionInfo{Version: version, Commit: commit(), GoVersion: runtime.Version()}, Logger: log,
+	})
+	return a, a.listen(cfg, adminPlane.Handler())
+}
+
+// verifier checks admin tokens. On loopback without a configured key a secret is made, which the token command reads.
+func (a *app) verifier(ctx context.Context) (*admin.Verifier, error) {
+	c := a.cfg.Admin
+	secret, err := adminSecret(a.cfg, a.log)
+	if err != nil {
+		return nil, err
+	}
+	c.JWTSecret = secret
+	v, err := admin.NewVerifier(ctx, c, time.Now, a.log)
+	if err != nil {
+		return nil, fmt.Errorf("set up admin tokens: %w", err)
+	}
+	return v, nil
+}
+
+// adminSecret is the configured HS256 secret, or the one of the data dir where nothing is configured.
+func adminSecret(cfg *configs.Config, log *slog.Logger) (router.Secret, error) {
+	c := cfg.Admin
+	if !c.JWTSecret.Empty() || c.JWKSURL != "" || c.PublicKeyFile != "" {
+		return c.JWTSecret, nil
+	}
+	secret, created, err := admin.Secret(cfg.Server.DataDir)
+	if exposed, ok := errors.AsType[*admin.ExposedSecretError](err); ok {
+		log.Warn(exposed.Error())
+	} else if err != nil {
+		return router.Secret{}, fmt.Errorf("read admin secret: %w", err)
+	}
+	if created {
+		log.Info("made an admin secret; `hermes-hub token` mints from it", "path", filepath.Join(cfg.Server.DataDir, "admin.secret"))
+	}
+	return secret, nil
+}
+
+// listen binds both addresses.
+func (a *app) listen(cfg *configs.Config, adminHandler http.Handler) error {
+	for _, p := range []struct {
+		name, address string
+		handler       http.Handler
+	}{{"proxy", cfg.Proxy.Listen, a.proxy.Handler()}, {"admin", cfg.Admin.Listen, adminHandler}} {
+		l, err := net.Listen("tcp", p.address)
+		if err != nil {
+			for _, bound := range a.planes {
+				bound.listener.Close()
+			}
+			return fmt.Errorf("listen for the %s plane: %w", p.name, err)
+		}
+		a.planes = append(a.planes, &plane{p.name, l, newServer(p.handler, a.log)})
+	}
+	return nil
+}
+
+// newServer bounds what a client may hold open. There is no write timeout, which would cut streams; the relay has its own.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// addr is where a plane listens, host:port.
+func (a *app) addr(i int) string { return a.planes[i].listener.Addr().String() }
+
+// run serves until ctx ends or a plane fails, then drains.
+func (a *app) run(ctx context.Context) error {
+	keeper, stopKeeper := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	failed := make(chan error, len(a.planes)+1)
+	wg.Go(func() {
+		if err := a.router.Run(keeper); err != nil && !errors.Is(err, context.Canceled) {
+			failed <- fmt.Errorf("keep router state: %w", err)
+		}
+	})
+	var servers sync.WaitGroup
+	for _, p := range a.planes {
+		servers.Go(func() {
+			if err := p.server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("serve the %s plane: %w", p.name, err)
+			}
+		})
+	}
+	a.serving.Store(true)
+	a.log.Info("serving", "proxy_addr", a.addr(0), "admin_addr", a.addr(1), "config", a.cfg.Path, "version", version)
+
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	err = errors.Join(err, a.drain())
+	servers.Wait()
+	stopKeeper() // last, so that what the last requests taught is saved
+	wg.Wait()
+	a.proxy.Close()
+	return err
+}
+
+// drain lets what was begun end. The proxy plane refuses what is new, but keeps answering, so that a client hears why;
+// the admin plane goes last, for whoever watches. What has not ended within the grace is cut.
+func (a *app) drain() error {
+	a.draining.Store(true)
+	a.proxy.Drain()
+	grace := a.cfg.Server.DrainGrace
+	a.log.Info("draining", "grace", grace.String())
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	var errs []error
+	for _, p := range a.planes {
+		err := p.server.Shutdown(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			a.log.Warn("cut what had not ended", "plane", p.name, "drain_grace_seconds", grace.Seconds())
+			err = p.server.Close()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// ready lists what a ready hub has. Accounts that are out do not make it unready.
+func (a *app) ready() []admin.Check {
+	return []admin.Check{
+		{Name: "serving", OK: a.serving.Load()},
+		{Name: "config", OK: true},
+		{Name: "not_draining", OK: !a.draining.Load()},
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"hermes-hub/admin"
+	"hermes-hub/proxy"
+	"hermes-hub/quota"
+	"hermes-hub/router"
+	"hermes-hub/telemetry"
+)
+
+// ledger is where every exchange ends: its price, the metrics, and a line in the log. A success is a line at debug level
+// only: a line for each costs more than the metrics it repeats.
+type ledger struct {
+	metrics *telemetry.Metrics
+	prices  *telemetry.Prices
+	log     *slog.Logger
+}
+
+// Inflight adds to the number of requests being served.
+func (l *ledger) Inflight(delta int) { l.metrics.Inflight(delta) }
+
+// Observe tells an exchange to everyone who keeps count.
+func (l *ledger) Observe(x *telemetry.Exchange) {
+	l.prices.Charge(x)
+	l.metrics.Observe(x)
+	x.Log(context.Background(), l.log)
+}
+
+// labels are the label values that the configuration allows.
+func (a *app) labels() telemetry.Labels {
+	t := a.router.Snapshot().Table
+	l := telemetry.Labels{Endpoints: proxy.Endpoints()}
+	for _, p := range t.Profiles {
+		l.Profiles = append(l.Profiles, p.ID)
+	}
+	for _, r := range t.Roles {
+		l.Roles = append(l.Roles, r.ID)
+	}
+	return l
+}
+
+// state is what the gauges show, read when they are scraped.
+func (a *app) state() telemetry.State {
+	s, now := a.router.Snapshot(), time.Now()
+	occ := s.Occupancy()
+	out := telemetry.State{At: now, Generation: s.Version, ReloadOK: true}
+	for _, state := range router.ProfileStates() {
+		if state != router.ProfileHealthy {
+			out.States = append(out.States, string(state))
+		}
+	}
+	for i, p := range router.Statuses(s, occ, now) {
+		ps := telemetry.ProfileState{Profile: p.ID, State: string(p.State), Leases: p.Held, LeaseLimit: p.Limit}
+		for _, b := range s.Standings[i].Buckets() {
+			ps.Buckets = append(ps.Buckets, bucketState(b))
+			if b.SeenAt.After(ps.MeasuredAt) {
+				ps.MeasuredAt = b.SeenAt
+			}
+		}
+		out.Profiles = append(out.Profiles, ps)
+	}
+	for _, active := range router.Actives(s, occ, now) {
+		out.Pipelines = append(out.Pipelines, telemetry.Pipeline{Role: active.Role, Profile: active.Profile})
+	}
+	return out
+}
+
+func bucketState(b quota.Bucket) telemetry.BucketState {
+	out := telemetry.BucketState{ID: b.ID, ResetAt: b.ResetAt}
+	if b.RemainingPercent.Known {
+		ratio := b.RemainingPercent.Value / 100
+		out.RemainingRatio = &ratio
+	}
+	return out
+}
+
+// explainer answers the explain view: what a request would meet now, or what a finished one met.
+type explainer struct {
+	router *router.Router
+	trails *router.Trails
+}
+
+// Explain answers one query.
+func (e *explainer) Explain(_ context.Context, q admin.ExplainQuery) (router.Explanation, error) {
+	if q.RequestID != "" {
+		found, ok := e.trails.Find(q.RequestID)
+		if !ok {
+			return router.Explanation{}, admin.ErrUnknownRequest
+		}
+		return found, nil
+	}
+	t := e.router.Snapshot().Table
+	role, err := t.Resolve(router.Carriers{Metadata: q.Role, Model: q.Model, SessionRole: e.router.SessionRole(q.Session)})
+	if err != nil {
+		return router.Explanation{}, err
+	}
+	at := q.At
+	if at.IsZero() {
+		at = time.Now()
+	}
+	var p router.Plan
+	e.router.PlanAt(router.Query{Role: role.Role, Model: role.Model, AnyNode: role.AnyNode, Session: q.Session}, at, &p)
+	return router.Explain(&p, role.Source, nil, ""), nil
+}

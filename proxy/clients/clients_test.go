@@ -1,0 +1,137 @@
+// Package clients tries real, unmodified clients on the built hub, over loopback, with simulated accounts behind it.
+//
+// One table of scenarios serves all clients. A client is one file here: it says why it cannot run on this machine, if so,
+// and makes one turn of a conversation, whose outcome it tells in plain words. A client that is no Go library has its own
+// program beside it, which reads the ask on stdin and writes the outcome on stdout, both as JSON.
+package clients
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// client is a client that the hub is tried with.
+type client struct {
+	name    string
+	missing func() string // what it lacks on this machine; "" = nothing
+	ask     func(context.Context, ask) (outcome, error)
+}
+
+// clients is every client there is. All of them must pass every scenario.
+func clients() []client {
+	return []client{openAIGo(), openAINode()}
+}
+
+// ask is one turn, in no protocol.
+type ask struct {
+	BaseURL string `json:"base_url"`
+	Key     string `json:"key"`
+	Call    string `json:"call"` // chat, models or model
+	Model   string `json:"model"`
+	Stream  bool   `json:"stream"`
+	Usage   bool   `json:"usage"` // a stream is to end with its token counts
+	Tool    bool   `json:"tool"`  // offer get_weather(city), answer its call with "sunny", and go on
+}
+
+// outcome is what the client's user gets: an answer, or an error with what arrived before it.
+type outcome struct {
+	Text     string   `json:"text"`
+	Finish   string   `json:"finish"`
+	ToolCall string   `json:"tool_call"` // get_weather({"city":"Paris"})
+	Tokens   int64    `json:"tokens"`    // total; 0 = not told
+	Models   []string `json:"models"`
+	Error    *failure `json:"error"`
+}
+
+// failure is an error as the client's library tells it.
+type failure struct {
+	Status  int    `json:"status"` // 0 = no HTTP status: the connection or the stream failed
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// String tells the outcome in one line.
+func (o outcome) String() string {
+	var parts []string
+	add := func(format string, value any, told bool) {
+		if told {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	add("called %s", o.ToolCall, o.ToolCall != "")
+	// How much of a cut answer arrives is the network's decision.
+	part := o.Error != nil && o.Text != "" && strings.HasPrefix("Hello, I am", strings.TrimSpace(o.Text))
+	add("%s", "a part,", part)
+	add("%q", o.Text, o.Text != "" && !part)
+	add("finish=%s", o.Finish, o.Finish != "")
+	add("tokens=%d", o.Tokens, o.Tokens != 0)
+	add("models=%s", strings.Join(o.Models, ","), len(o.Models) > 0)
+	if e := o.Error; e != nil {
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("error %d %s", e.Status, e.Code)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// turnLimit bounds one turn. The longest wait that a scenario asks of a client is a few seconds.
+const turnLimit = 30 * time.Second
+
+// eachClient runs the test with every client. One that cannot run here is skipped, in CI failed.
+func eachClient(t *testing.T, test func(*testing.T, client)) {
+	for _, c := range clients() {
+		t.Run(c.name, func(t *testing.T) {
+			if why := c.missing(); why != "" {
+				if os.Getenv("CI") == "true" {
+					t.Fatalf("%s (%s)", c.name, why)
+				}
+				t.Skipf("%s (%s)", c.name, why)
+			}
+			test(t, c)
+		})
+	}
+}
+
+// turn makes one turn. That the client never returns, or breaks, is a failure of the test.
+func (c client) turn(t *testing.T, a ask) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), turnLimit)
+	defer cancel()
+	got, err := c.ask(ctx, a)
+	if err != nil {
+		t.Fatalf("%s: %v", c.name, err)
+	}
+	return got
+}
+
+// askProgram makes the turn by a program of its own, with a home of its own and nothing of this process's environment.
+func askProgram(ctx context.Context, a ask, program string, args ...string) (outcome, error) {
+	in, err := json.Marshal(a)
+	if err != nil {
+		return outcome{}, err
+	}
+	home, err := os.MkdirTemp("", "hermes-hub-client-")
+	if err != nil {
+		return outcome{}, err
+	}
+	defer os.RemoveAll(home)
+	var out, told bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &told
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return outcome{}, fmt.Errorf("run %s: %w\n%s", program, errors.Join(ctx.Err(), err), told.Bytes())
+	}
+	var got outcome
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		return outcome{}, fmt.Errorf("read outcome %q: %w\n%s", out.Bytes(), err, told.Bytes())
+	}
+	return got, nil
+}
