@@ -126,7 +126,7 @@ func BenchmarkTrailsRecord(b *testing.B) {
 	r := household(b)
 	var p Plan
 	r.Plan(Query{Role: r.Snapshot().Table.Roles[0], Model: "gpt-5.5"}, &p)
-	tried := []Tried{{"p6", "gpt-5.5", Succeeded, time.Now(), "", time.Time{}}}
+	tried := []Tried{{Profile: "p6", Model: "gpt-5.5", Class: Succeeded, At: time.Now()}}
 	ids := make([]string, 2*trailsCap)
 	for i := range ids {
 		ids[i] = fmt.Sprint(i)

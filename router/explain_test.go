@@ -70,10 +70,10 @@ func TestExplainPlan(t *testing.T) {
 // the plan was made anew in between and one of those called is in it no longer, or with another model.
 func TestExplainRequest(t *testing.T) {
 	tried := []Tried{
-		{"a", "m", "rate_limited", at(t, "12:30"), "status:429"},
-		{"a", "old-model", "timeout", at(t, "12:31"), ""},
-		{"a", "m", "server_error", at(t, "12:32"), "status:500"},
-		{"b", "m", Succeeded, at(t, "12:33"), ""},
+		{"a", "m", "rate_limited", at(t, "12:30"), "status:429", at(t, "12:40")},
+		{Profile: "a", Model: "old-model", Class: "timeout", At: at(t, "12:31")},
+		{"a", "m", "server_error", at(t, "12:32"), "status:500", at(t, "12:50")},
+		{Profile: "b", Model: "m", Class: Succeeded, At: at(t, "12:33")},
 	}
 	got := explanationText(Explain(explained(t), RoleModelAlias, tried, "req-1"))
 	head, rest, _ := strings.Cut(got, "\n")
@@ -81,7 +81,7 @@ func TestExplainRequest(t *testing.T) {
 		t.Errorf("got %s, want %s", head, want)
 	}
 	equalText(t, rest[strings.Index(rest, "6 a"):], `
-		6 a m failed server_error (runtime_event 12:32 status:500)
+		6 a m failed server_error until 12:50 (runtime_event 12:32 status:500)
 		7 b m selected null (runtime_event 12:33 null)
 		8 a old-model failed timeout (runtime_event 12:31 null)`)
 }

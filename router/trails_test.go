@@ -3,12 +3,13 @@ package router
 import (
 	"strconv"
 	"testing"
+	"time"
 )
 
 func TestTrails(t *testing.T) {
 	var trails Trails
 	p := explained(t)
-	tried := []Tried{{"a", "m", "timeout", noon, ""}, {"b", "m", Succeeded, noon, ""}}
+	tried := []Tried{{Profile: "a", Model: "m", Class: "timeout", At: noon}, {Profile: "b", Model: "m", Class: Succeeded, At: noon}}
 	want := explanationText(Explain(p, RoleExplicit, tried, "req-1"))
 	trails.Record("req-1", p, RoleExplicit, tried)
 	trails.Record("req-2", p, RoleExplicit, nil)
