@@ -3,7 +3,6 @@ package router
 import (
 	"strconv"
 	"testing"
-	"time"
 )
 
 func TestTrails(t *testing.T) {
