@@ -76,8 +76,10 @@ func toolCall(i int, name, arguments string) ToolCall {
 }
 
 // answer makes what the account says to the request, its token counts included.
-func (a Account) answer(req Request) Answer {
-	ans := a.say(req)
+func (a Account) answer(req Request) Answer { return a.counted(req, a.say(req)) }
+
+// counted is the answer with what it lacks: ids of its tool calls, and token counts.
+func (a Account) counted(req Request, ans Answer) Answer {
 	for i := range ans.ToolCalls {
 		if ans.ToolCalls[i].ID == "" {
 			ans.ToolCalls[i].ID = toolCall(i, "", "").ID

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // chatCompletion is a whole answer.
@@ -166,13 +167,21 @@ func (s *chatStream) answer(choice int, ans Answer) {
 	for i, call := range ans.ToolCalls {
 		first := chatToolCall{Index: &i, ID: call.ID, Type: "function", Function: chatFunction{Name: call.Name}}
 		s.add(eventTool, choice, chatDelta{ToolCalls: []chatToolCall{first}}, nil)
-		half := len(call.Arguments) / 2
-		for _, piece := range []string{call.Arguments[:half], call.Arguments[half:]} {
+		for _, piece := range halves(call.Arguments) {
 			s.add(eventTool, choice, chatDelta{ToolCalls: []chatToolCall{{Index: &i, Function: chatFunction{Arguments: piece}}}}, nil)
 		}
 	}
 	finish := finishReason(ans)
 	s.add(eventClosing, choice, chatDelta{}, &finish)
+}
+
+// halves cuts the text in two, between characters.
+func halves(text string) []string {
+	half := len(text) / 2
+	for half < len(text) && !utf8.RuneStart(text[half]) {
+		half++
+	}
+	return []string{text[:half], text[half:]}
 }
 
 func chatNoop(req Request, st stamp) event {

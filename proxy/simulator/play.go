@@ -89,6 +89,9 @@ func (x *exchange) openOK(contentType string) error {
 // say is what the account says to the request.
 func (x *exchange) say() Answer { return x.account.answer(x.req) }
 
+// counted is an answer of a step's own, with its token counts.
+func (x *exchange) counted(ans Answer) Answer { return x.account.counted(x.req, ans) }
+
 // events is the account's answer as the request wants it, in pieces: the events of a stream, or the two halves of a JSON.
 func (x *exchange) events(ans Answer) []event {
 	if x.req.Stream {

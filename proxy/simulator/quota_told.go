@@ -17,7 +17,7 @@ func (q Quota) header(w window, now time.Time) http.Header {
 	wait := untilEnd(w, now)
 	switch q.Style {
 	case QuotaRate:
-		h.Set("X-Ratelimit-Limit-Requests", strconv.Itoa(max(q.Calls, w.used)))
+		h.Set("X-Ratelimit-Limit-Requests", strconv.Itoa(q.limit(w)))
 		h.Set("X-Ratelimit-Remaining-Requests", strconv.Itoa(q.left(w)))
 		if !w.end.IsZero() {
 			h.Set("X-Ratelimit-Reset-Requests", wait.String())
@@ -52,7 +52,7 @@ func (q Quota) refusal(w window, model string, now time.Time) *problem {
 	}
 	wait := untilEnd(w, now)
 	p := rateLimited(fmt.Sprintf("Rate limit reached for %s in organization org-simulated on %s: Limit %d, Used %d, Requested 1. Please try again in %s. Visit https://platform.openai.com/account/rate-limits to learn more.",
-		model, q.unit(), max(q.Calls, w.used), max(q.Calls, w.used), wait))
+		model, q.unit(), q.limit(w), q.limit(w), wait))
 	p.header = q.header(w, now)
 	if q.Style == QuotaRate {
 		p.header.Set("Retry-After", strconv.Itoa(seconds(wait)))
@@ -70,6 +70,9 @@ func (q Quota) codexRefusal(w window, now time.Time) *problem {
 	}
 	return p
 }
+
+// limit is the size of the window; of one that had no size and was spent nevertheless, what was used of it.
+func (q Quota) limit(w window) int { return max(q.Calls, w.used, 1) }
 
 func (q Quota) unit() string {
 	if q.Window > 0 && q.Window <= time.Minute {

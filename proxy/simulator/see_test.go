@@ -145,3 +145,8 @@ func extent(word, got string, whole bool) string {
 	}
 	return "part-" + word
 }
+
+// regexpFor is the beginning of an answer's JSON.
+func regexpFor(object string) *regexp.Regexp {
+	return regexp.MustCompile(`\{"id":"chatcmpl-simulated000001","object":"` + regexp.QuoteMeta(object) + `","created":[0-9]{9,10},"model":"gpt-5\.5",`)
+}

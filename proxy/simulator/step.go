@@ -38,7 +38,7 @@ func ParseStep(text string) (StepName, error) {
 type StepInfo struct {
 	Name  StepName
 	About string // one line
-	Takes string // its argument: "", "number" or "duration"
+	Takes string // its argument: "", "number", "duration" or "status from 200 to 599"
 }
 
 // Steps lists the steps of the table, in its order.
@@ -64,6 +64,7 @@ type takes string
 const (
 	nothing  takes = ""
 	number   takes = "number"
+	status   takes = "status from 200 to 599"
 	duration takes = "duration"
 )
 
@@ -93,14 +94,15 @@ func (s StepName) resolve() (play, error) {
 	var err error
 	switch takes := table[i].takes; {
 	case !given:
-	case takes == number:
+	case takes == number, takes == status:
 		arg.number, err = strconv.Atoi(text)
 	case takes == duration:
 		arg.duration, err = time.ParseDuration(text)
 	default:
 		return nil, fmt.Errorf("simulator: step %q takes no argument, got %q", name, text)
 	}
-	if err != nil || arg.number < 0 || arg.duration < 0 {
+	badStatus := given && table[i].takes == status && (arg.number < 200 || arg.number > 599)
+	if err != nil || badStatus || arg.number < 0 || arg.duration < 0 {
 		return nil, fmt.Errorf("simulator: step %q takes a %s, got %q", name, table[i].takes, text)
 	}
 	return func(x *exchange) error { return table[i].play(x, arg) }, nil

@@ -36,7 +36,7 @@ var table = []row{
 	{SlowDown, nothing, refuse(SlowDown), "503 slow_down"},
 	{GatewayTimeout, nothing, refuse(GatewayTimeout), "504, in HTML"},
 	{Overloaded529, nothing, refuse(Overloaded529), "529 overloaded_error"},
-	{AnyStatus, number, playStatus, "the status of its argument, 500 without"},
+	{AnyStatus, status, playStatus, "the status of its argument, 500 without"},
 
 	{Hang, nothing, plain((*exchange).hang), "sends nothing until the client goes away"},
 	{SlowFirstToken, duration, playSlowFirstToken, "waits between the head and the first piece of the answer"},

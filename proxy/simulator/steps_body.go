@@ -97,7 +97,7 @@ func playCommentsOnly(x *exchange) error {
 // playEmptyDeltas sends events that say nothing, or an answer that says nothing.
 func playEmptyDeltas(x *exchange) error {
 	if !x.req.Stream {
-		return x.playAnswer(Answer{Usage: x.say().Usage})
+		return x.playAnswer(x.counted(Answer{}))
 	}
 	noop := x.dialect.noop(x.req, x.stamp)
 	return x.playEvents(contentStream, []event{noop, noop, noop})

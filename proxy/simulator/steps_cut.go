@@ -59,8 +59,7 @@ func pieces(events []event) int {
 // cutTool plays a tool call without the last piece of its arguments, then the end.
 func cutTool(end play) play {
 	return func(x *exchange) error {
-		ans := Answer{ToolCalls: []ToolCall{x.anyTool(0)}, Usage: x.say().Usage}
-		events := x.events(ans)
+		events := x.events(x.counted(Answer{ToolCalls: []ToolCall{x.anyTool(0)}}))
 		if err := x.playSome(x.contentType(), upTo(events, pieces(events)-1)); err != nil {
 			return err
 		}
@@ -80,10 +79,10 @@ func (x *exchange) anyTool(i int) ToolCall {
 // beatUntilGone sends comments until the client goes away.
 func beatUntilGone(x *exchange) error {
 	for {
-		if err := x.pause(heartbeat); err != nil {
+		if err := x.send([]byte(": simulated heartbeat\n\n")); err != nil {
 			return err
 		}
-		if err := x.send([]byte(": simulated heartbeat\n\n")); err != nil {
+		if err := x.pause(heartbeat); err != nil {
 			return err
 		}
 	}

@@ -105,7 +105,7 @@ func intIDs(wire []byte) []byte { return jsonID.ReplaceAll(wire, []byte(`"id":7`
 
 // playDuplicateToolIndex calls two tools under one index, as some OpenAI-compatible servers do.
 func playDuplicateToolIndex(x *exchange) error {
-	ans := Answer{ToolCalls: []ToolCall{x.anyTool(0), x.anyTool(1)}, Usage: x.say().Usage}
+	ans := x.counted(Answer{ToolCalls: []ToolCall{x.anyTool(0), x.anyTool(1)}})
 	return x.playRewired(ans, func(wire []byte) []byte {
 		return bytes.Replace(wire, []byte(`"tool_calls":[{"index":1`), []byte(`"tool_calls":[{"index":0`), 1)
 	})
