@@ -53,7 +53,7 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*app, e
 		Logger: log,
 	})
 	if err := a.router.Restore(ctx); err != nil {
-		return nil, fmt.Errorf("restore router state: %w", err)
+		log.Warn("the accounts' state of the last run is lost; it will be learnt anew", "error", err)
 	}
 	a.trails = &router.Trails{}
 

@@ -43,7 +43,7 @@ func (x *exchange) attempt(n *router.Node) *failure {
 
 	ctx, cancel := context.WithCancelCause(x.ctx)
 	defer cancel(nil)
-	t := &try{x: x, n: n, ctx: ctx, clock: newClock(cancel, x.firstTokenLimit()), started: time.Now()}
+	t := &try{x: x, n: n, ctx: ctx, clock: newClock(cancel, x.firstTokenLimit()), started: lease.Started}
 	defer t.clock.stop()
 
 	if len(x.told.Attempts) > 0 {

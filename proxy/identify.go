@@ -79,12 +79,17 @@ func (x *exchange) identify() *refusal {
 	if err != nil {
 		return roleRefusal(err)
 	}
-	if x.req.Model == "" && !role.AnyNode {
+	if x.req.Model == "" && !named(role.Source) {
 		return &refusal{code: codeInvalidRequest, message: "model is missing: name a model, a role, or auto", param: "model"}
 	}
 	x.role = role
 	x.told.Role, x.told.RoleSource = role.Role.ID, string(role.Source)
 	return nil
+}
+
+// named reports whether a request, or the key it came with, named its role, so that a model need not be.
+func named(s router.RoleSource) bool {
+	return s == router.RoleExplicit || s == router.RoleModelAlias || s == router.RoleClientKey
 }
 
 // roleRefusal says what was wrong with the role a request named.

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -66,7 +67,7 @@ type Proxy struct {
 func New(o Options) *Proxy {
 	p := &Proxy{
 		config: o.Config, router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
-		agent: "hermes-hub/" + o.Version, ready: o.Ready, transport: o.Transport, keys: newKeyring(o.Config.Keys),
+		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport, keys: newKeyring(o.Config.Keys),
 	}
 	if p.transport == nil {
 		p.own = newTransports(o.Config.ConnectTimeout)

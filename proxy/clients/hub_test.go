@@ -1,17 +1,14 @@
 package clients
 
 import (
-	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -49,13 +46,12 @@ const hubKey = "hub-key-of-the-test"
 // hub is a running hub with the simulated accounts a and b behind it, which the role orchestrator tries in that order.
 type hub struct {
 	sim  *simulator.Provider
-	base string // URL that a client appends /chat/completions to
-	url  string // URL of the proxy plane
-	meta string // URL of the admin plane
+	url  string // of the proxy plane; a client's base URL begins with it
 	log  *hubLog
+	stop func() // asks it to stop, and waits until it has
 }
 
-// startHub starts the hub and waits until it listens. When the test ends it is asked to stop, and must.
+// startHub starts the hub and waits until it listens. At the latest when the test ends it is asked to stop, and must.
 func startHub(t *testing.T) *hub {
 	t.Helper()
 	h := &hub{sim: accounts(), log: &hubLog{}}
@@ -69,38 +65,37 @@ func startHub(t *testing.T) *hub {
 	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, upstream, upstream), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), built, "serve", "--config", file, "--listen", "127.0.0.1:0",
-		"--admin-listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--log-format", "json")
+	ctx, cancel := context.WithCancel(t.Context())
+	cmd := exec.CommandContext(ctx, built, "serve", "--config", file, "--listen", "127.0.0.1:0",
+		"--admin-listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--log-level", "debug", "--log-format", "json")
 	cmd.Env = []string{"HOME=" + dir, "HUB_TEST_KEY=" + hubKey}
-	// The test's context ends before its cleanups run: this is how the hub is asked to stop.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second // then it is killed
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	listening := make(chan string, 1)
+	cmd.Stderr = h.log.until(listening)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var reading sync.WaitGroup
-	listening := make(chan addresses, 1)
-	reading.Go(func() { h.log.read(stderr, listening) })
-	t.Cleanup(func() {
-		reading.Wait() // all of the log must be read before Wait closes it
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	h.stop = sync.OnceFunc(func() {
+		cancel()
 		// Wait tells of the ended context even when the hub ended well.
-		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
-			t.Errorf("the hub did not end well: %v\n%s", errors.Join(err, t.Context().Err()), h.log)
+		if err := <-ended; cmd.ProcessState.ExitCode() != 0 {
+			t.Errorf("the hub did not end well: %v", err)
 		}
 		if t.Failed() {
 			t.Logf("the hub's log:\n%s", h.log)
 		}
 	})
-	at, ok := <-listening
-	if !ok {
-		t.Fatalf("the hub did not start:\n%s", h.log)
+	t.Cleanup(h.stop)
+	select {
+	case addr := <-listening:
+		h.url = "http://" + addr
+	case err := <-ended:
+		ended <- err
+		t.Fatalf("the hub did not start: %v", err)
 	}
-	h.url, h.meta = "http://"+at.Proxy, "http://"+at.Admin
-	h.base = h.url + "/v1"
 	return h
 }
 
@@ -146,32 +141,52 @@ profiles:
     auth_config: {api_key: sk-upstream-b}
 `
 
-// addresses is the log line by which the hub says that both planes listen.
-type addresses struct {
-	Proxy string `json:"proxy_addr"`
-	Admin string `json:"admin_addr"`
+// logLine is what the tests read of a line of the hub's log.
+type logLine struct {
+	Message  string `json:"msg"`
+	Proxy    string `json:"proxy_addr"` // in the line that says that both planes listen
+	Endpoint string `json:"endpoint"`   // in the line that tells a request
 }
 
 // hubLog keeps what the hub logs.
 type hubLog struct {
-	mu   sync.Mutex
-	text strings.Builder
+	mu        sync.Mutex
+	text      []byte
+	listening chan<- string
 }
 
-// read keeps every line until the log ends, and tells the addresses when they come.
-func (l *hubLog) read(from io.Reader, listening chan<- addresses) {
-	defer close(listening)
-	told := false
-	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		l.mu.Lock()
-		l.text.WriteString(lines.Text() + "\n")
-		l.mu.Unlock()
-		var at addresses
-		if !told && json.Unmarshal(lines.Bytes(), &at) == nil && at.Proxy != "" && at.Admin != "" {
-			listening <- at
-			told = true
+// until makes the log tell the proxy plane's address, once it is logged.
+func (l *hubLog) until(listening chan<- string) *hubLog {
+	l.listening = listening
+	return l
+}
+
+// Write keeps a piece of the log, as it comes.
+func (l *hubLog) Write(piece []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, piece...)
+	if l.listening == nil {
+		return len(piece), nil
+	}
+	for line := range l.lines() {
+		if line.Proxy != "" {
+			l.listening <- line.Proxy
+			l.listening = nil
+			break
+		}
+	}
+	return len(piece), nil
+}
+
+// lines are the whole lines so far; the caller holds mu.
+func (l *hubLog) lines() iter.Seq[logLine] {
+	return func(yield func(logLine) bool) {
+		for text := range bytes.Lines(l.text) {
+			var line logLine
+			if json.Unmarshal(text, &line) == nil && !yield(line) {
+				return
+			}
 		}
 	}
 }
@@ -179,36 +194,20 @@ func (l *hubLog) read(from io.Reader, listening chan<- addresses) {
 func (l *hubLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.text.String()
+	return string(l.text)
 }
 
-var requestCount = regexp.MustCompile(`(?m)^hermes_hub_requests_total\{[^}]*endpoint="/v1/chat/completions"[^}]*\} (\d+)`)
-
-// requests is how many chat requests the hub has answered, by its own metrics.
-func (h *hub) requests(t *testing.T) int {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.meta+"/metrics", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("metrics: status %d, %v", res.StatusCode, err)
-	}
-	sum := 0
-	for _, m := range requestCount.FindAllSubmatch(text, -1) {
-		var n int
-		if _, err := fmt.Sscan(string(m[1]), &n); err != nil {
-			t.Fatal(err)
+// requests is how many chat requests the hub has told in its log. It is complete once the hub has stopped.
+func (l *hubLog) requests() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for line := range l.lines() {
+		if line.Message == "request" && line.Endpoint == "/v1/chat/completions" {
+			n++
 		}
-		sum += n
 	}
-	return sum
+	return n
 }
 
 // calls tells how many calls each account got.

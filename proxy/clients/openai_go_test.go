@@ -1,9 +1,12 @@
 package clients
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -14,6 +17,8 @@ import (
 func openAIGo() client {
 	return client{name: "openai-go client", missing: func() string { return "" }, ask: askOpenAIGo}
 }
+
+var errNoChoice = errors.New("the answer has no choice")
 
 func askOpenAIGo(ctx context.Context, a ask) (outcome, error) {
 	lib := openai.NewClient(option.WithBaseURL(a.BaseURL), option.WithAPIKey(a.Key))
@@ -41,10 +46,14 @@ func askOpenAIGo(ctx context.Context, a ask) (outcome, error) {
 	return got, err
 }
 
-// goFailure is the library's error in our words.
+// goFailure is the library's error in our words. Of an error inside a stream the library tells the JSON alone.
 func goFailure(err error) *failure {
 	if api, ok := errors.AsType[*openai.Error](err); ok {
 		return &failure{Status: api.StatusCode, Code: api.Code, Message: api.Message}
+	}
+	var told failure
+	if _, text, ok := strings.Cut(err.Error(), "received error while streaming: "); ok && json.Unmarshal([]byte(text), &told) == nil {
+		return &told
 	}
 	return &failure{Message: err.Error()}
 }
@@ -70,7 +79,7 @@ func goChat(ctx context.Context, lib openai.Client, a ask, got *outcome) error {
 	for {
 		answer, err := goComplete(ctx, lib, params, a.Stream)
 		if len(answer.Choices) == 0 {
-			return errors.Join(err, errorIf(err == nil, "the answer has no choice"))
+			return cmp.Or(err, errNoChoice)
 		}
 		choice := answer.Choices[0]
 		got.Text, got.Finish, got.Tokens = choice.Message.Content, string(choice.FinishReason), answer.Usage.TotalTokens
@@ -101,11 +110,4 @@ func goComplete(ctx context.Context, lib openai.Client, params openai.ChatComple
 		}
 	}
 	return sum.ChatCompletion, chunks.Err()
-}
-
-func errorIf(condition bool, text string) error {
-	if !condition {
-		return nil
-	}
-	return errors.New(text)
 }

@@ -91,7 +91,8 @@ func TestScenarios(t *testing.T) {
 				if calls := h.calls(); calls != s.calls {
 					t.Errorf("calls: got %s, want %s", calls, s.calls)
 				}
-				if n, want := h.requests(t), s.requests(); n != want {
+				h.stop()
+				if n, want := h.log.requests(), s.requests(); n != want {
 					t.Errorf("the client made %d chat requests, want %d", n, want)
 				}
 			})
@@ -164,7 +165,7 @@ func TestBrokenAnswers(t *testing.T) {
 
 // fill completes the ask with where to send it and by whose key.
 func (h *hub) fill(a ask) ask {
-	a.BaseURL = h.base
+	a.BaseURL = h.url + "/v1"
 	if a.Key == "" {
 		a.Key = hubKey
 	}
