@@ -35,6 +35,9 @@ func newAccount(a Account) *account {
 	return &account{Account: a, script: slices.Clone(a.Script)}
 }
 
+// accepts reports whether the key is the account's.
+func (a *account) accepts(key string) bool { return a.Key == "" || a.Key == key }
+
 // serves reports whether the account has the model.
 func (a *account) serves(model string) bool {
 	return len(a.Models) == 0 || slices.Contains(a.Models, model)

@@ -20,17 +20,16 @@ func (p *Provider) admit(x *exchange, r route, wrong *problem) play {
 	p.serial++
 	x.stamp = stamp{serial: p.serial, created: now}
 	x.account = p.owner(r.prefix, key)
-	x.call.Account, x.call.Start = x.account.Name, now
+	x.call.Account, x.call.Start, x.req.Account = x.account.Name, now, x.account.Name
 	p.record(x.account, x.call)
-	if wrong == nil || x.account == p.stray {
-		wrong = p.refuse(x, r, key)
-	}
-	switch {
-	case wrong != nil:
+	if wrong = p.refuse(x, r, key, wrong); wrong != nil {
 		x.call.Step = "refused"
-		p.misused(wrong.status != http.StatusUnauthorized && wrong.code != codeNoModel, "%s %s was refused: %s", x.call.Method, x.call.Path, wrong.message)
+		if wrong.status != http.StatusUnauthorized && wrong.code != codeNoModel {
+			p.misused("%s %s was refused: %s", x.call.Method, x.call.Path, wrong.message)
+		}
 		return refusing(wrong)
-	case r.op != opAnswer:
+	}
+	if r.op != opAnswer {
 		x.call.Step = "models"
 		return listing(r, p.models(x.account))
 	}
@@ -59,17 +58,18 @@ func (p *Provider) owner(prefix, key string) *account {
 	return open
 }
 
-// refuse is why the call gets no answer from its account, nil when it may have one.
-func (p *Provider) refuse(x *exchange, r route, key string) *problem {
+// refuse is why the call gets no answer from its account, nil when it may have one. What is wrong with its body is told
+// only to those who have a key.
+func (p *Provider) refuse(x *exchange, r route, key string, wrong *problem) *problem {
 	switch {
 	case r.op == opUnknown:
-		return &problem{status: http.StatusNotFound, kind: "invalid_request_error", message: fmt.Sprintf("Invalid URL (%s %s)", x.call.Method, r.prefix)}
+		return noPath(x.call.Method, r.prefix)
 	case x.call.Method != r.op.method():
-		return &problem{status: http.StatusMethodNotAllowed, kind: "invalid_request_error", code: "method_not_supported", header: http.Header{"Allow": {r.op.method()}}, message: fmt.Sprintf("Not allowed to %s on %s. (HINT: Perhaps you meant to use a different HTTP method?)", x.call.Method, x.call.Path)}
-	case x.account == p.stray && key == "" || x.account.Key != "" && key == "":
-		return missingKey()
-	case x.account == p.stray || x.account.Key != "" && key != x.account.Key:
-		return wrongKey()
+		return noMethod(x.call.Method, x.call.Path, r.op.method())
+	case x.account == p.stray || !x.account.accepts(key):
+		return badKey(key)
+	case wrong != nil:
+		return wrong
 	case r.op == opModel && !x.account.serves(r.model):
 		return noModel(r.model)
 	case r.op == opAnswer && !x.account.serves(x.req.Model):
@@ -84,7 +84,7 @@ func (p *Provider) begin(x *exchange) play {
 	a.peak = max(a.peak, a.inFlight+1)
 	if a.MaxConcurrent > 0 && a.inFlight >= a.MaxConcurrent {
 		x.call.Step = "concurrency"
-		p.misused(true, "account %q has %d calls in flight and MaxConcurrent is %d: one more came", a.Name, a.inFlight, a.MaxConcurrent)
+		p.misused("account %q has %d calls in flight and MaxConcurrent is %d: one more came", a.Name, a.inFlight, a.MaxConcurrent)
 		return refusing(tooConcurrent(x.req.Model, a.MaxConcurrent))
 	}
 	a.inFlight++
@@ -117,8 +117,8 @@ func (p *Provider) models(a *account) []string {
 }
 
 // misused reports to a strict test. The caller holds mu.
-func (p *Provider) misused(is bool, format string, args ...any) {
-	if is && p.strict != nil {
+func (p *Provider) misused(format string, args ...any) {
+	if p.strict != nil {
 		p.strict.Helper()
 		p.strict.Errorf("simulator: "+format, args...)
 	}

@@ -62,6 +62,10 @@ func TestAnswersOnTheWire(t *testing.T) {
 		`data: [DONE]`))
 	f("two choices", simulator.Say("Hi"), `{"n":2,`+messages+`}`,
 		`{…"chat.completion"…,"choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null},"logprobs":null,"finish_reason":"stop"},{"index":1,"message":{"role":"assistant","content":"Hi","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}`)
+	f("func", func(r simulator.Request) simulator.Answer {
+		return simulator.Answer{Text: r.Account + ": " + r.LastUser, Finish: "length", Usage: &simulator.Usage{Prompt: 4, Cached: 3, Completion: 2, Reasoning: 1}}
+	}, `{`+messages+`}`,
+		`{…"chat.completion"…,"choices":[{"index":0,"message":{"role":"assistant","content":"a: hello","refusal":null},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":4,"completion_tokens":2,"total_tokens":6,"prompt_tokens_details":{"cached_tokens":3},"completion_tokens_details":{"reasoning_tokens":1}}}`)
 	f("default", nil, `{`+messages+`}`,
 		`{…"chat.completion"…,"choices":[{"index":0,"message":{"role":"assistant","content":"This is a simulated answer from account \"a\", model \"gpt-5.5\": no real model was called.","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":22,"total_tokens":31,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}`)
 }

@@ -151,10 +151,11 @@ func (x *exchange) end(err error) {
 		return
 	}
 	x.ended = true
+	now := x.p.Now()
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	defer x.p.announce()
-	x.call.End = x.p.Now()
+	x.call.End = now
 	if x.inFlight {
 		x.account.inFlight--
 	}

@@ -29,12 +29,21 @@ func listing(r route, models []string) play {
 	}
 }
 
-func missingKey() *problem {
-	return &problem{status: http.StatusUnauthorized, kind: "invalid_request_error", message: "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY). You can obtain an API key from https://platform.openai.com/account/api-keys."}
+// badKey is the refusal of a key, which it does not repeat.
+func badKey(key string) *problem {
+	p := &problem{status: http.StatusUnauthorized, kind: "invalid_request_error", code: "invalid_api_key", message: "Incorrect API key provided: sk-***. You can find your API key at https://platform.openai.com/account/api-keys."}
+	if key == "" {
+		p.code, p.message = "", "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY). You can obtain an API key from https://platform.openai.com/account/api-keys."
+	}
+	return p
 }
 
-func wrongKey() *problem {
-	return &problem{status: http.StatusUnauthorized, kind: "invalid_request_error", code: "invalid_api_key", message: "Incorrect API key provided: sk-***. You can find your API key at https://platform.openai.com/account/api-keys."}
+func noPath(method, path string) *problem {
+	return &problem{status: http.StatusNotFound, kind: "invalid_request_error", message: fmt.Sprintf("Invalid URL (%s %s)", method, path)}
+}
+
+func noMethod(method, path, allowed string) *problem {
+	return &problem{status: http.StatusMethodNotAllowed, kind: "invalid_request_error", code: "method_not_supported", header: http.Header{"Allow": {allowed}}, message: fmt.Sprintf("Not allowed to %s on %s. (HINT: Perhaps you meant to use a different HTTP method?)", method, path)}
 }
 
 func noModel(model string) *problem {

@@ -65,6 +65,7 @@ func TestRefusals(t *testing.T) {
 		req.Header.Set("Authorization", "Bearer sk-b")
 	}, plainBody, wrong)
 	f("no key", "", header("Authorization", ""), plainBody, `401 invalid_request_error - - You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY). You can obtain an API key from https://platform.openai.com/account/api-keys.`)
+	f("a stranger's body", "", header("Authorization", "Bearer sk-x"), `{`, wrong)
 	f("unknown model", "a", nil, `{"model":"gpt-1","messages":[{"role":"user","content":"hi"}]}`, "404 invalid_request_error - model_not_found The model `gpt-1` does not exist or you do not have access to it.")
 	f("unknown path", "a", path("POST", "/v1/embeddings"), plainBody, `404 invalid_request_error - - Invalid URL (POST /v1/embeddings)`)
 	f("method", "a", path("PUT", "/v1/chat/completions"), plainBody, `405 invalid_request_error - method_not_supported Not allowed to PUT on /v1/chat/completions. (HINT: Perhaps you meant to use a different HTTP method?)`)

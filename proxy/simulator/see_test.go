@@ -1,6 +1,7 @@
 package simulator_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +85,16 @@ type completion struct {
 	} `json:"error"`
 }
 
-var dataLine = regexp.MustCompile(`(?m)^data: ?(.*?)\r?$`)
+// dataLines are the data lines of a stream, without their field name.
+func dataLines(body []byte) [][]byte {
+	var data [][]byte
+	for line := range bytes.Lines(body) {
+		if text, ok := bytes.CutPrefix(bytes.TrimRight(line, "\r\n"), []byte("data:")); ok {
+			data = append(data, bytes.TrimPrefix(text, []byte(" ")))
+		}
+	}
+	return data
+}
 
 // contents tells what of an answer is in the body, in words.
 func contents(body []byte) []string {
@@ -108,11 +118,11 @@ func contents(body []byte) []string {
 		usage, failure = usage || c.Usage != nil, failure || c.Error != nil
 		return true
 	}
-	switch lines := dataLine.FindAllSubmatch(body, -1); {
+	switch lines := dataLines(body); {
 	case len(lines) > 0:
-		for _, line := range lines {
-			done = done || string(line[1]) == "[DONE]"
-			read(line[1])
+		for _, data := range lines {
+			done = done || string(data) == "[DONE]"
+			read(data)
 		}
 	case !read(body):
 		words = append(words, "other")

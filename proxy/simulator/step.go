@@ -38,7 +38,7 @@ func ParseStep(text string) (StepName, error) {
 type StepInfo struct {
 	Name  StepName
 	About string // one line
-	Takes string // its argument: "", "number", "duration" or "status from 200 to 599"
+	Takes string // what argument, in words
 }
 
 // Steps lists the steps of the table, in its order.
@@ -58,14 +58,14 @@ type row struct {
 	about string
 }
 
-// takes says what argument a step takes; it may always be left out.
+// takes says in words what argument a step takes; it may always be left out.
 type takes string
 
 const (
-	nothing  takes = ""
-	number   takes = "number"
-	status   takes = "status from 200 to 599"
-	duration takes = "duration"
+	nothing  takes = "no argument"
+	number   takes = "a number"
+	duration takes = "a duration"
+	status   takes = "a status from 200 to 599"
 )
 
 // argument is the argument of a step.
@@ -73,6 +73,24 @@ type argument struct {
 	given    bool
 	number   int
 	duration time.Duration
+}
+
+// parse reads an argument, and reports whether it is one that the step takes.
+func (t takes) parse(text string) (argument, bool) {
+	arg := argument{given: true}
+	var err error
+	switch t {
+	case number:
+		arg.number, err = strconv.Atoi(text)
+		return arg, err == nil && arg.number >= 0
+	case status:
+		arg.number, err = strconv.Atoi(text)
+		return arg, err == nil && arg.number >= 200 && arg.number <= 599
+	case duration:
+		arg.duration, err = time.ParseDuration(text)
+		return arg, err == nil && arg.duration >= 0
+	}
+	return arg, false
 }
 
 func (s StepName) play(x *exchange) error {
@@ -90,20 +108,12 @@ func (s StepName) resolve() (play, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("simulator: no step %q", name)
 	}
-	arg := argument{given: given}
-	var err error
-	switch takes := table[i].takes; {
-	case !given:
-	case takes == number, takes == status:
-		arg.number, err = strconv.Atoi(text)
-	case takes == duration:
-		arg.duration, err = time.ParseDuration(text)
-	default:
-		return nil, fmt.Errorf("simulator: step %q takes no argument, got %q", name, text)
-	}
-	badStatus := given && table[i].takes == status && (arg.number < 200 || arg.number > 599)
-	if err != nil || badStatus || arg.number < 0 || arg.duration < 0 {
-		return nil, fmt.Errorf("simulator: step %q takes a %s, got %q", name, table[i].takes, text)
+	var arg argument
+	if given {
+		var ok bool
+		if arg, ok = table[i].takes.parse(text); !ok {
+			return nil, fmt.Errorf("simulator: step %q takes %s, got %q", name, table[i].takes, text)
+		}
 	}
 	return func(x *exchange) error { return table[i].play(x, arg) }, nil
 }

@@ -14,7 +14,7 @@ var table = []row{
 	{BadRequest, nothing, refuse(BadRequest), "400: a parameter is not supported"},
 	{ContextTooLong, nothing, refuse(ContextTooLong), "400 context_length_exceeded"},
 	{ContentPolicy, nothing, refuse(ContentPolicy), "400 content_policy_violation"},
-	{Unauthorized, nothing, plain(playUnauthorized), "401 invalid_api_key"},
+	{Unauthorized, nothing, refuse(Unauthorized), "401 invalid_api_key"},
 	{PaymentRequired, nothing, refuse(PaymentRequired), "402: the balance is used up (DeepSeek)"},
 	{Forbidden, nothing, refuse(Forbidden), "403: the country is not supported"},
 	{ForbiddenPage, nothing, refuse(ForbiddenPage), "403: a Cloudflare challenge, in HTML"},

@@ -13,6 +13,7 @@ var recorded = map[StepName]problem{
 	BadRequest:            {status: 400, kind: "invalid_request_error", param: "max_tokens", code: "unsupported_parameter", message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."},
 	ContextTooLong:        {status: 400, kind: "invalid_request_error", param: "messages", code: "context_length_exceeded", message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Please reduce the length of the messages."},
 	ContentPolicy:         {status: 400, kind: "invalid_request_error", code: "content_policy_violation", message: "Your request was flagged by our safety system as potentially violating our usage policy."},
+	Unauthorized:          *badKey("any"),
 	PaymentRequired:       {status: 402, kind: "unknown_error", code: "invalid_request_error", message: "Insufficient Balance"},
 	Forbidden:             {status: 403, kind: "request_forbidden", code: "unsupported_country_region_territory", message: "Country, region, or territory not supported"},
 	ForbiddenPage:         {status: 403, body: []byte(`<html><head><title>Just a moment...</title></head><body><noscript><span id="challenge-error-text">Enable JavaScript and cookies to continue</span></noscript></body></html>`), header: http.Header{"Server": {"cloudflare"}, "Cf-Mitigated": {"challenge"}}},
@@ -40,8 +41,6 @@ func refuse(name StepName) func(*exchange, argument) error {
 		return refusing(&p)(x)
 	})
 }
-
-func playUnauthorized(x *exchange) error { return refusing(wrongKey())(x) }
 
 // refuseFor refuses with a wait, told in the style: the argument, or what providers were seen to say.
 func refuseFor(style QuotaStyle, usual time.Duration) func(*exchange, argument) error {
