@@ -70,7 +70,7 @@ func (o outcome) String() string {
 	// How much of a cut answer arrives is the network's decision.
 	part := o.Error != nil && o.Text != "" && strings.HasPrefix("Hello, I am", strings.TrimSpace(o.Text))
 	add("%s", "a part,", part)
-	add("%q", o.Text, o.Text != "" && !part)
+	add("%.80q", o.Text, o.Text != "" && !part)
 	add("finish=%s", o.Finish, o.Finish != "")
 	add("tokens=%d", o.Tokens, o.Tokens != 0)
 	add("models=%s", strings.Join(o.Models, ","), len(o.Models) > 0)
