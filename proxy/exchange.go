@@ -64,6 +64,9 @@ func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, s *surface, role s
 
 func (x *exchange) finish() {
 	x.p.telemetry.Inflight(-1)
+	if x.told.Outcome == "" { // a panic is on its way past
+		x.told.Outcome, x.told.Status = telemetry.InternalError, http.StatusInternalServerError
+	}
 	if x.cancel != nil {
 		x.cancel(nil)
 		x.commit.Stop()
