@@ -41,13 +41,21 @@ test: ## check, all tests of all modules, race, clients; what the machine lacks 
 	@$(MAKE) --no-print-directory clients
 	@.ci/skipped
 
-check: ## formatting, vet, modernizers, staticcheck, modules, architecture
-	@echo 'gofumpt'; files=$$($(TOOL) gofumpt -l $(SOURCES)); test -z "$$files" || { echo "not formatted (run make fmt):"; echo "$$files"; exit 1; }
+check: check-format check-vet check-fix check-staticcheck check-modules check-arch ## what every commit holds to (make -k check: all findings)
+
+.PHONY: check-format check-vet check-fix check-staticcheck check-modules check-arch
+check-format:
+	@echo gofumpt; files=$$($(TOOL) gofumpt -l $(SOURCES)) && test -z "$$files" || { echo "not formatted (make fmt does it):"; echo "$$files"; exit 1; }
+check-vet:
 	$(call in_each,go vet,$(GO) vet ./...)
+check-fix:
 	$(call in_each,go fix,$(GO) fix -diff ./...)
+check-staticcheck:
 	$(call in_each,staticcheck,$(TOOL) staticcheck ./...)
+check-modules:
 	$(call in_each,go mod,$(GO) mod tidy -diff && $(GO) mod verify)
-	@echo 'architecture'; $(GO) test -run '^TestArch' .
+check-arch:
+	@echo architecture; $(GO) test -run '^TestArch' .
 
 unit: ## the tests of the hub itself
 	@.ci/gotest unit . ./...
