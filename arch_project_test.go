@@ -1,9 +1,11 @@
 package main
 
 import (
+	"debug/elf"
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +115,27 @@ func TestArchDockerfile(t *testing.T) {
 	for _, l := range last {
 		if strings.HasPrefix(l, "RUN ") || strings.HasPrefix(l, "SHELL ") {
 			law.broken(t, "Dockerfile", "scratch has no shell for %q", l)
+		}
+	}
+}
+
+// The image has no C library and no loader: a binary that asks for one fails there with "no such file or directory".
+func TestArchStaticBinary(t *testing.T) {
+	law := rule{"the binary is static", "it runs in an empty image, and on every Linux of its architecture"}
+	name := filepath.Join(t.TempDir(), "hermes-hub")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", name, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
+	binary, err := elf.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer binary.Close()
+	for _, p := range binary.Progs {
+		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+			law.broken(t, "hermes-hub", "has a %s segment", p.Type)
 		}
 	}
 }

@@ -15,8 +15,6 @@ var clocks = map[string]string{
 	"router/router.go":    "stamps: the field now, and the instance's random name",
 	"router/statefile.go": "stamps the name of a corrupt state file",
 	"router/keeper.go":    "a loop: saves once a burst of changes is over",
-	"router/lease.go":     "random lease tokens",
-	"router/slots.go":     "waits for a slot",
 	"proxy/proxy.go":      "stamps when the list of models was made",
 	"proxy/exchange.go":   "stamps the start and end of a request; draws its id",
 	"proxy/attempt.go":    "stamps one attempt",
