@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -47,9 +48,7 @@ func (x *exchange) headText(proto string, status int, h http.Header) []byte {
 		"X-Simulated":  {"true"},
 		"X-Request-Id": {fmt.Sprintf("req_simulated%06d", x.stamp.serial)},
 	}
-	for name, values := range h {
-		own[name] = values
-	}
+	maps.Copy(own, h)
 	_ = own.Write(&b) // a bytes.Buffer takes everything
 	b.WriteString("\r\n")
 	return b.Bytes()
