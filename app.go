@@ -175,25 +175,36 @@ func (a *app) run(ctx context.Context) error {
 	return err
 }
 
-// drain lets what was begun end. The proxy plane refuses what is new, but keeps answering, so that a client hears why;
-// the admin plane goes last, for whoever watches. What has not ended within the grace is cut.
+// drain lets what was begun end. Both planes go on answering meanwhile: readiness says no, and the proxy plane tells what
+// is new to come back. What has not ended within the grace is cut.
 func (a *app) drain() error {
 	a.draining.Store(true)
-	a.proxy.Drain()
 	grace := a.cfg.Server.DrainGrace
-	a.log.Info("draining", "grace", grace.String())
+	a.log.Info("draining", "drain_grace_seconds", grace.Seconds())
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
+	if cut := a.proxy.Drain(ctx); cut > 0 {
+		a.log.Warn("cut what had not ended", "requests", cut)
+	}
 	var errs []error
 	for _, p := range a.planes {
-		err := p.server.Shutdown(ctx)
-		if errors.Is(err, context.DeadlineExceeded) {
-			a.log.Warn("cut what had not ended", "plane", p.name, "drain_grace_seconds", grace.Seconds())
-			err = p.server.Close()
-		}
-		errs = append(errs, err)
+		errs = append(errs, p.close())
 	}
 	return errors.Join(errs...)
+}
+
+// close stops a plane. Nothing of worth is left on its connections: a moment for the last bytes is enough.
+func (p *plane) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := p.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = p.server.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("close the %s plane: %w", p.name, err)
+	}
+	return nil
 }
 
 // ready lists what a ready hub has. Accounts that are out do not make it unready.

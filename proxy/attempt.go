@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -135,6 +136,10 @@ func (t *try) over() bool {
 		return true
 	case cause == nil:
 		return false
+	case errors.Is(cause, errDrained):
+		t.told.Outcome = string(telemetry.ClientClosed)
+		x.refuse(draining(), telemetry.Unavailable)
+		return true
 	default:
 		t.told.Outcome, t.told.Reason = string(quota.Timeout), cause.Error()
 		x.tried = append(x.tried, t.tried(string(quota.Timeout), cause.Error(), time.Time{}))

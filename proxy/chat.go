@@ -14,10 +14,11 @@ import (
 // serve is the life of one request, in the order in which things happen. What may fail without an upstream comes first;
 // nothing scarce is taken before the body is here and understood.
 func (x *exchange) serve() {
-	if x.p.draining.Load() {
+	if !x.p.gate.enter(x) {
 		x.refuse(draining(), telemetry.Unavailable)
 		return
 	}
+	defer x.p.gate.leave(x)
 	key, no := x.p.keys.find(x.r.Header)
 	if no != nil {
 		x.refuse(no, telemetry.Refused)

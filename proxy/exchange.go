@@ -35,7 +35,7 @@ type exchange struct {
 
 	ctx       context.Context // of the request, with its deadlines
 	cancel    context.CancelCauseFunc
-	commit    *time.Timer // the commit deadline, stopped by the first byte to the client
+	deadline  *time.Timer // the commit deadline until the first byte of a stream, then the total one
 	committed bool        // bytes of an answer went out: no other account may answer any more
 	aborted   bool        // the answer must look cut to the client
 
@@ -54,6 +54,7 @@ func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, s *surface, role s
 	x.told.ID = newRequestID()
 	x.told.Endpoint = s.endpoint
 	x.told.Start = time.Now()
+	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	h := w.Header()
 	h[headerRequestID] = []string{x.told.ID}
 	h[headerXRequestID] = h[headerRequestID]
@@ -67,9 +68,9 @@ func (x *exchange) finish() {
 	if x.told.Outcome == "" { // a panic is on its way past
 		x.told.Outcome, x.told.Status = telemetry.InternalError, http.StatusInternalServerError
 	}
-	if x.cancel != nil {
-		x.cancel(nil)
-		x.commit.Stop()
+	x.cancel(nil)
+	if x.deadline != nil {
+		x.deadline.Stop()
 	}
 	x.told.Total = time.Since(x.told.Start)
 	x.told.Overhead = x.told.Total
@@ -136,17 +137,15 @@ func joinClasses(classes []quota.Class) string {
 	return b.String()
 }
 
-// arm gives the exchange its context: the client's, bounded by the total deadline and, for a stream, by the commit
-// deadline until the first byte.
+// arm starts the request's own deadline: the total one, or, for a stream, the one for its first byte if that is sooner.
 func (x *exchange) arm() {
-	ctx, cancel := context.WithCancelCause(x.r.Context())
-	x.ctx, x.cancel = ctx, cancel
 	cfg := &x.p.config
 	limit, cause := cfg.RequestTimeout, errTotal
 	if x.req.Stream && cfg.CommitDeadline < limit {
 		limit, cause = cfg.CommitDeadline, errCommitDeadline
 	}
-	x.commit = time.AfterFunc(limit, func() { cancel(cause) })
+	cancel := x.cancel
+	x.deadline = time.AfterFunc(limit, func() { cancel(cause) })
 }
 
 // commitTo marks the point of no return: the head of an answer goes out. What is left of the total deadline stands.
@@ -161,12 +160,12 @@ func (x *exchange) commitTo(n *router.Node, status int) {
 
 // rearm replaces the commit deadline by the total one.
 func (x *exchange) rearm() {
-	if x.p.config.CommitDeadline >= x.p.config.RequestTimeout || !x.commit.Stop() {
+	if x.p.config.CommitDeadline >= x.p.config.RequestTimeout || !x.deadline.Stop() {
 		return
 	}
 	cancel := x.cancel
 	left := x.p.config.RequestTimeout - time.Since(x.told.Start)
-	x.commit = time.AfterFunc(max(left, 0), func() { cancel(errTotal) })
+	x.deadline = time.AfterFunc(max(left, 0), func() { cancel(errTotal) })
 }
 
 // gone reports whether the client itself went away.

@@ -97,15 +97,3 @@ func TestEveryCodeHasAMeaning(t *testing.T) {
 		}
 	}
 }
-
-// A hub that is about to stop refuses what has not begun, in a way that says to try again.
-func TestDraining(t *testing.T) {
-	r := newRig(t, setup{})
-	r.proxy.Drain()
-	got := r.chat(ask)
-	r.want(got, "503 retry=1 code=hub_unavailable")
-	if x := r.told.last(); x.Outcome != "hub_unavailable" {
-		t.Errorf("told as %s", x.Outcome)
-	}
-	r.wantCalls("a=0 b=0 c=0")
-}

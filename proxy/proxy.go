@@ -15,10 +15,10 @@
 package proxy
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -60,14 +60,14 @@ type Proxy struct {
 	own       *transports
 	keys      *keyring
 	started   int64 // epoch seconds: the models' creation time
-	draining  atomic.Bool
+	gate      *gate
 }
 
 // New is a proxy plane. Nothing is called before its first request.
 func New(o Options) *Proxy {
 	p := &Proxy{
 		config: o.Config, router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
-		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport, keys: newKeyring(o.Config.Keys),
+		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport, keys: newKeyring(o.Config.Keys), gate: newGate(),
 	}
 	if p.transport == nil {
 		p.own = newTransports(o.Config.ConnectTimeout)
@@ -76,8 +76,9 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// Drain refuses every request that has not begun: the process is about to stop.
-func (p *Proxy) Drain() { p.draining.Store(true) }
+// Drain refuses every request that has not begun and waits for those that have. When ctx ends first it cuts them: a stream
+// ends with the protocol's error event, so that no client takes it for whole. It returns how many were cut.
+func (p *Proxy) Drain(ctx context.Context) (cut int) { return p.gate.drain(ctx) }
 
 // Close gives up the connections to upstreams that nobody uses.
 func (p *Proxy) Close() {
