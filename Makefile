@@ -53,7 +53,8 @@ check-fix:
 check-staticcheck:
 	$(call in_each,staticcheck,$(TOOL) staticcheck ./...)
 check-modules:
-	$(call in_each,go mod,$(GO) mod tidy -diff && $(GO) mod verify)
+	$(call in_each,go mod tidy,$(GO) mod tidy -diff)
+	@$(GO) mod verify # the nested module cannot: verify takes its replaced hub for a download
 check-arch:
 	@echo architecture; $(GO) test -run '^TestArch' .
 
