@@ -60,7 +60,7 @@ func (x *exchange) attempt(n *router.Node) *failure {
 // firstTokenLimit bounds the silence in front of a stream. A whole answer may take as long as the request may.
 func (x *exchange) firstTokenLimit() time.Duration {
 	if x.req.Stream {
-		return x.p.config.FirstTokenTimeout
+		return x.settings.FirstTokenTimeout
 	}
 	return 0
 }

@@ -19,7 +19,7 @@ func (x *exchange) serve() {
 		return
 	}
 	defer x.p.gate.leave(x)
-	key, no := x.p.keys.find(x.r.Header)
+	key, no := x.settings.keys.find(x.r.Header)
 	if no != nil {
 		x.refuse(no, telemetry.Refused)
 		return
@@ -53,7 +53,7 @@ func refusedAs(e *refusal) telemetry.Outcome {
 
 // read takes the body in and finds what routes it. false: the request was answered, or its sender is gone.
 func (x *exchange) read() bool {
-	body, err := readBody(x.w, x.r, x.p.config.MaxBodyBytes)
+	body, err := readBody(x.w, x.r, x.settings.MaxBodyBytes)
 	if no, ok := errors.AsType[*refusal](err); ok {
 		x.refuse(no, telemetry.InvalidCall)
 		return false

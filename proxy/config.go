@@ -28,5 +28,14 @@ type Key struct {
 	Roles       []string // canonical ids it may use; empty = all
 }
 
+// settings are a Config and what is made of it. Immutable: Configure puts others in their place, and a request keeps the
+// ones it began with.
+type settings struct {
+	Config
+	keys *keyring
+}
+
+func newSettings(c Config) *settings { return &settings{c, newKeyring(c.Keys)} }
+
 // Protocols are the upstream protocols the proxy can speak. A node of another protocol is skipped, and check warns.
 func Protocols() []router.Protocol { return []router.Protocol{router.ProtocolChat} }

@@ -18,20 +18,21 @@ import (
 // exchange is one client request on its way through the hub, and everything that is known of it. It belongs to the
 // goroutine that serves the request.
 type exchange struct {
-	p       *Proxy
-	w       http.ResponseWriter
-	conn    *http.ResponseController // of the server's own writer, whose errors gin's would hide
-	r       *http.Request
-	surface *surface
-	pathed  string // the role in the path, "" = none
-	key     *Key   // nil when no key is needed
-	body    []byte
-	req     wire.ChatRequest
-	session string
-	role    router.Resolved
-	plan    router.Plan
-	tried   []router.Tried
-	classes []quota.Class
+	p        *Proxy
+	settings *settings // as they were when the request began
+	w        http.ResponseWriter
+	conn     *http.ResponseController // of the server's own writer, whose errors gin's would hide
+	r        *http.Request
+	surface  *surface
+	pathed   string // the role in the path, "" = none
+	key      *Key   // nil when no key is needed
+	body     []byte
+	req      wire.ChatRequest
+	session  string
+	role     router.Resolved
+	plan     router.Plan
+	tried    []router.Tried
+	classes  []quota.Class
 
 	ctx       context.Context // of the request, with its deadlines
 	cancel    context.CancelCauseFunc
@@ -50,7 +51,7 @@ type surface struct {
 
 // begin opens an exchange. finish closes it, whatever happened.
 func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, s *surface, role string) *exchange {
-	x := &exchange{p: p, w: w, r: r, surface: s, pathed: role}
+	x := &exchange{p: p, settings: p.settings.Load(), w: w, r: r, surface: s, pathed: role}
 	x.told.ID = newRequestID()
 	x.told.Endpoint = s.endpoint
 	x.told.Start = time.Now()
@@ -139,7 +140,7 @@ func joinClasses(classes []quota.Class) string {
 
 // arm starts the request's own deadline: the total one, or, for a stream, the one for its first byte if that is sooner.
 func (x *exchange) arm() {
-	cfg := &x.p.config
+	cfg := x.settings
 	limit, cause := cfg.RequestTimeout, errTotal
 	if x.req.Stream && cfg.CommitDeadline < limit {
 		limit, cause = cfg.CommitDeadline, errCommitDeadline
@@ -160,11 +161,11 @@ func (x *exchange) commitTo(n *router.Node, status int) {
 
 // rearm replaces the commit deadline by the total one.
 func (x *exchange) rearm() {
-	if x.p.config.CommitDeadline >= x.p.config.RequestTimeout || !x.deadline.Stop() {
+	if x.settings.CommitDeadline >= x.settings.RequestTimeout || !x.deadline.Stop() {
 		return
 	}
 	cancel := x.cancel
-	left := x.p.config.RequestTimeout - time.Since(x.told.Start)
+	left := x.settings.RequestTimeout - time.Since(x.told.Start)
 	x.deadline = time.AfterFunc(max(left, 0), func() { cancel(errTotal) })
 }
 

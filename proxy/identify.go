@@ -58,7 +58,7 @@ func credential(h http.Header) string {
 // identify finds the session and the role of the request, by the contract's orders.
 func (x *exchange) identify() *refusal {
 	x.session = x.req.Session
-	for _, name := range x.p.config.SessionHeaders {
+	for _, name := range x.settings.SessionHeaders {
 		if v := x.r.Header.Get(name); v != "" {
 			x.session = v
 			break

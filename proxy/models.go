@@ -77,7 +77,7 @@ func (p *Proxy) oneModel(c *gin.Context) {
 
 // visibleModels are the entries that the request's key may see, bound to the path's role where there is one.
 func (p *Proxy) visibleModels(c *gin.Context) ([]model, *refusal) {
-	key, no := p.keys.find(c.Request.Header)
+	key, no := p.settings.Load().keys.find(c.Request.Header)
 	if no != nil {
 		return nil, no
 	}

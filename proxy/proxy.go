@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -49,7 +50,7 @@ type Options struct {
 
 // Proxy is the plane. Handler serves it.
 type Proxy struct {
-	config    Config
+	settings  atomic.Pointer[settings]
 	router    *router.Router
 	trails    *router.Trails
 	telemetry Telemetry
@@ -58,7 +59,6 @@ type Proxy struct {
 	ready     http.Handler
 	transport func(*router.Profile) http.RoundTripper
 	own       *transports
-	keys      *keyring
 	started   int64 // epoch seconds: the models' creation time
 	gate      *gate
 }
@@ -66,14 +66,26 @@ type Proxy struct {
 // New is a proxy plane. Nothing is called before its first request.
 func New(o Options) *Proxy {
 	p := &Proxy{
-		config: o.Config, router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
-		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport, keys: newKeyring(o.Config.Keys), gate: newGate(),
+		router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
+		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport, gate: newGate(),
 	}
+	p.settings.Store(newSettings(o.Config))
 	if p.transport == nil {
 		p.own = newTransports(o.Config.ConnectTimeout)
 		p.transport = p.own.of
 	}
 	return p
+}
+
+// Configure puts the plane under another configuration: client keys, session headers, deadlines and the body's limit. It
+// cannot fail, and it is called after the router's Swap: an account that is gone from the router's table gives up its
+// idle connections here. Requests that have begun end under the configuration they began with. Listen is the listener's
+// business and changes nothing.
+func (p *Proxy) Configure(c Config) {
+	p.settings.Store(newSettings(c))
+	if p.own != nil {
+		p.own.reset(c.ConnectTimeout, p.router.Snapshot().Table)
+	}
 }
 
 // Drain refuses every request that has not begun and waits for those that have. When ctx ends first it cuts them: a stream

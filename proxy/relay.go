@@ -223,7 +223,7 @@ func (s *stream) whole() bool { return s.done || s.seen != 0 && s.finished == s.
 func (s *stream) commit() {
 	x := s.t.x
 	s.t.told.FirstToken = time.Since(s.t.started)
-	s.t.clock.idle(x.p.config.IdleTimeout)
+	s.t.clock.idle(x.settings.IdleTimeout)
 	x.commitTo(s.t.n, http.StatusOK)
 	h := x.w.Header()
 	copyListed(h, s.res.Header, toClient[:])

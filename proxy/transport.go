@@ -12,14 +12,14 @@ import (
 
 // transports holds one http.Transport per profile, so that one account's connections, proxy and trouble are its own.
 type transports struct {
+	mu             sync.RWMutex
 	connectTimeout time.Duration
-
-	mu   sync.RWMutex
-	byID map[string]*profileTransport // by profile id
+	byID           map[string]*profileTransport // by profile id
 }
 
 type profileTransport struct {
-	proxyURL string
+	proxyURL       string
+	connectTimeout time.Duration
 	*http.Transport
 }
 
@@ -27,26 +27,51 @@ func newTransports(connectTimeout time.Duration) *transports {
 	return &transports{connectTimeout: connectTimeout, byID: map[string]*profileTransport{}}
 }
 
-// of returns the profile's transport. A profile whose proxy changed in a reload gets a new one; calls under way finish on
-// the old.
+// of returns the profile's transport. A profile whose proxy or connect timeout changed in a reload gets a new one; calls
+// under way finish on the old.
 func (t *transports) of(p *router.Profile) http.RoundTripper {
 	t.mu.RLock()
-	have := t.byID[p.ID]
+	have := t.fitting(p)
 	t.mu.RUnlock()
-	if have != nil && have.proxyURL == p.ProxyURL {
+	if have != nil {
 		return have
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if have = t.byID[p.ID]; have != nil && have.proxyURL == p.ProxyURL {
+	if have = t.fitting(p); have != nil {
 		return have
 	}
-	if have != nil {
-		have.CloseIdleConnections()
+	if old := t.byID[p.ID]; old != nil {
+		old.CloseIdleConnections()
 	}
-	made := &profileTransport{p.ProxyURL, newTransport(p.ProxyURL, t.connectTimeout)}
+	made := &profileTransport{p.ProxyURL, t.connectTimeout, newTransport(p.ProxyURL, t.connectTimeout)}
 	t.byID[p.ID] = made
 	return made
+}
+
+// fitting is the transport that p has, nil when it has none or the one of an earlier configuration. It runs under mu.
+func (t *transports) fitting(p *router.Profile) *profileTransport {
+	have := t.byID[p.ID]
+	if have == nil || have.proxyURL != p.ProxyURL || have.connectTimeout != t.connectTimeout {
+		return nil
+	}
+	return have
+}
+
+// reset takes over another configuration. An account that is no longer in it gives its idle connections back now; the
+// others keep theirs as long as they fit.
+func (t *transports) reset(connectTimeout time.Duration, table *router.Table) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.connectTimeout = connectTimeout
+	for id, have := range t.byID {
+		p, ok := table.Profile(id)
+		if ok && t.fitting(p) == have {
+			continue
+		}
+		delete(t.byID, id)
+		have.CloseIdleConnections()
+	}
 }
 
 // closeIdle gives every idle connection back, at the end of the process.
