@@ -24,6 +24,7 @@ type try struct {
 	x       *exchange
 	n       *router.Node
 	ctx     context.Context
+	cancel  context.CancelCauseFunc
 	clock   *clock
 	started time.Time
 	told    telemetry.Attempt
@@ -44,7 +45,7 @@ func (x *exchange) attempt(n *router.Node) *failure {
 
 	ctx, cancel := context.WithCancelCause(x.ctx)
 	defer cancel(nil)
-	t := &try{x: x, n: n, ctx: ctx, clock: newClock(cancel, x.firstTokenLimit()), started: lease.Started}
+	t := &try{x: x, n: n, ctx: ctx, cancel: cancel, clock: newClock(cancel, x.firstTokenLimit()), started: lease.Started}
 	defer t.clock.stop()
 
 	if len(x.told.Attempts) > 0 {
@@ -56,6 +57,9 @@ func (x *exchange) attempt(n *router.Node) *failure {
 
 	return t.run()
 }
+
+// stop ends a call whose client is not there any more.
+func (t *try) stop(error) { t.cancel(errStopped) }
 
 // firstTokenLimit bounds the silence in front of a stream. A whole answer may take as long as the request may.
 func (x *exchange) firstTokenLimit() time.Duration {

@@ -9,12 +9,13 @@ import (
 
 // Why the hub itself ended a call. Each deadline has one job, and only those of one attempt are that account's fault.
 var (
-	errFirstToken     = errors.New("no first token in time")              // router.first_token_timeout_seconds
-	errIdle           = errors.New("no content in time")                  // router.idle_timeout_seconds
-	errCommitDeadline = errors.New("no account answered in time")         // router.commit_deadline_seconds
-	errTotal          = errors.New("the request took longer than it may") // router.request_timeout_seconds
-	errDrained        = errors.New("the hub is stopping")                 // server.drain_grace_seconds
-	errAnswered       = errors.New("the answer is complete")              // not a failure: the rest is not waited for
+	errFirstToken     = errors.New("no first token in time")                // router.first_token_timeout_seconds
+	errIdle           = errors.New("no content in time")                    // router.idle_timeout_seconds
+	errCommitDeadline = errors.New("no account answered in time")           // router.commit_deadline_seconds
+	errTotal          = errors.New("the request took longer than it may")   // router.request_timeout_seconds
+	errDrained        = errors.New("the hub is stopping")                   // server.drain_grace_seconds
+	errStopped        = errors.New("the client stopped reading its answer") // a heartbeat could not be written
+	errAnswered       = errors.New("the answer is complete")                // not a failure: the rest is not waited for
 )
 
 // clock cancels one attempt when it falls silent: first until the first token, then between contents. It costs one timer

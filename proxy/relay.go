@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// writeStall is how long one write to the client may block before the client counts as gone.
-	writeStall = 20 * time.Second
 	// drainGrace is how long a stream that has said [DONE] may take to end, so that its connection can be used again.
 	drainGrace = 100 * time.Millisecond
 	// heldComments is how many bytes of comments are kept in front of the first content; more are noise.
@@ -35,6 +33,7 @@ type stream struct {
 	res   *http.Response
 	body  io.Reader
 	split wire.Splitter
+	down  downstream
 	*streamBuffers
 
 	usage          wire.Usage
@@ -71,6 +70,8 @@ func (t *try) relay(res *http.Response) *failure {
 	b := buffers.Get().(*streamBuffers)
 	defer b.giveBack()
 	s := &stream{t: t, res: res, body: body, streamBuffers: b}
+	s.down = downstream{w: t.x.w, conn: t.x.conn, gone: t.stop}
+	defer s.down.close()
 	return s.run()
 }
 
@@ -231,6 +232,7 @@ func (s *stream) commit() {
 	h["Cache-Control"] = []string{"no-cache, no-transform"}
 	h["X-Accel-Buffering"] = []string{"no"}
 	x.w.WriteHeader(http.StatusOK)
+	s.down.open()
 }
 
 // flush writes what is due and pushes it out.
@@ -238,14 +240,9 @@ func (s *stream) flush() error {
 	if len(s.out) == 0 {
 		return nil
 	}
-	x := s.t.x
-	_ = x.conn.SetWriteDeadline(time.Now().Add(writeStall)) // a recorder has none
-	_, err := x.w.Write(s.out)
+	err := s.down.send(s.out, s.torn)
 	s.out = s.out[:0]
-	if err != nil {
-		return err
-	}
-	return x.conn.Flush()
+	return err
 }
 
 // left ends the exchange of a client that stopped reading.
@@ -266,7 +263,6 @@ func (s *stream) finish() {
 			break
 		}
 	}
-	_ = s.t.x.conn.SetWriteDeadline(time.Time{})
 }
 
 // ended is the upstream's own end of the stream: a success only when the protocol's end was seen before it. A [DONE]
@@ -295,7 +291,7 @@ func (s *stream) ended() *failure {
 func (s *stream) broke(err error) *failure {
 	x := s.t.x
 	switch {
-	case x.gone():
+	case x.gone() || errors.Is(context.Cause(s.t.ctx), errStopped):
 		s.left(err)
 		return nil
 	case x.committed && s.whole():
