@@ -33,16 +33,17 @@ func TestHeartbeats(t *testing.T) {
 		}
 		r.settle()
 	})
-	bubble(t, setup{}, func(t *testing.T, r *rig) { // idle_timeout is 30 s here
+	stalls := setup{config: func(c *Config) { c.IdleTimeout = 35 * time.Second }}
+	bubble(t, stalls, func(t *testing.T, r *rig) {
 		r.sim.Push("a", simulator.Stall)
 		began := time.Now()
 		got := r.chat(askStream)
 		r.want(got, "200 profile=a attempts=1 code=upstream_interrupted cut")
-		if took := time.Since(began); took != 30*time.Second {
+		if took := time.Since(began); took != 35*time.Second {
 			t.Errorf("took %s", took)
 		}
-		if n := strings.Count(got.body, ": hub\n"); n != 2 {
-			t.Errorf("%d heartbeats in 30 s: %q", n, got.body)
+		if n := strings.Count(got.body, ": hub\n"); n != 3 {
+			t.Errorf("%d heartbeats in 35 s: %q", n, got.body)
 		}
 	})
 }
