@@ -101,7 +101,7 @@ func contents(body []byte) []string {
 	if len(body) == 0 {
 		return []string{"empty"}
 	}
-	var words, text, arguments = []string(nil), "", ""
+	words, text, arguments := []string(nil), "", ""
 	var finish, usage, failure, done bool
 	read := func(data []byte) bool {
 		var c completion
