@@ -20,8 +20,10 @@ func TestExplain(t *testing.T) {
 			return router.Explanation{
 				Role: q.Role, RoleSource: router.RoleExplicit, SnapshotSeq: 7, At: q.At.UTC(), Chosen: &chosen,
 				Candidates: []router.Candidate{
-					{ProfileID: "codex-1", Position: 0, Verdict: router.VerdictSkipped, Reason: &reason, Until: &until,
-						Evidence: &router.Evidence{Source: "runtime_event", At: testNow.UTC(), Detail: &detail}},
+					{
+						ProfileID: "codex-1", Position: 0, Verdict: router.VerdictSkipped, Reason: &reason, Until: &until,
+						Evidence: &router.Evidence{Source: "runtime_event", At: testNow.UTC(), Detail: &detail},
+					},
 					{ProfileID: chosen, Model: &model, Position: 1, Verdict: router.VerdictSelected},
 				},
 			}, nil

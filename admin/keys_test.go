@@ -85,17 +85,23 @@ func TestNewVerifierRefuses(t *testing.T) {
 		"admin.jwks_url is not an https":                              {JWKSURL: "file:///etc/passwd"},
 		"admin.public_key_file: open ":                                {PublicKeyFile: filepath.Join(dir, "missing.pem")},
 		"admin.public_key_file " + dir + "/junk.pem holds no PEM block": {
-			PublicKeyFile: file("junk.pem", []byte("junk"))},
+			PublicKeyFile: file("junk.pem", []byte("junk")),
+		},
 		"admin.public_key_file " + dir + "/private.pem holds a private key": {
-			PublicKeyFile: file("private.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))},
+			PublicKeyFile: file("private.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})),
+		},
 		"admin.public_key_file " + dir + "/small.pem holds an RSA key of 1024 bits": {
-			PublicKeyFile: file("small.pem", publicPEM(t, &small.PublicKey))},
+			PublicKeyFile: file("small.pem", publicPEM(t, &small.PublicKey)),
+		},
 		"admin.public_key_file " + dir + "/wide.pem holds an EC key on P-384": {
-			PublicKeyFile: file("wide.pem", publicPEM(t, &wide.PublicKey))},
+			PublicKeyFile: file("wide.pem", publicPEM(t, &wide.PublicKey)),
+		},
 		"admin.public_key_file " + dir + "/bad.pem holds no public key: ": {
-			PublicKeyFile: file("bad.pem", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte("x")}))},
+			PublicKeyFile: file("bad.pem", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte("x")})),
+		},
 		"admin.public_key_file: " + dir + "/huge.pem is larger": {
-			PublicKeyFile: file("huge.pem", make([]byte, 1<<17))},
+			PublicKeyFile: file("huge.pem", make([]byte, 1<<17)),
+		},
 	} {
 		_, err := NewVerifier(t.Context(), c, clock, slog.New(slog.DiscardHandler))
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

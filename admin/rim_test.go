@@ -93,7 +93,12 @@ func TestEveryAnswersHeaders(t *testing.T) {
 	p := newPlane(t, nil)
 	ids := map[string]bool{}
 	for _, call := range [][]string{
-		{"GET", "/healthz"}, {"GET", "/metrics"}, {"GET", "/nothing"}, {"PUT", "/healthz"}, {"GET", "/admin/v1/version"}, {"GET", "/healthz", "Host: evil.test"},
+		{"GET", "/healthz"},
+		{"GET", "/metrics"},
+		{"GET", "/nothing"},
+		{"PUT", "/healthz"},
+		{"GET", "/admin/v1/version"},
+		{"GET", "/healthz", "Host: evil.test"},
 		{"POST", "/healthz", "Origin: http://evil.test"},
 	} {
 		h := p.do(call[0], call[1], "", append(call[2:], "X-Hub-Request-Id: mine")...).Header()

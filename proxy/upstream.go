@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -33,9 +34,7 @@ func upstreamRequest(ctx context.Context, p *router.Profile, path string, body [
 	if !p.Credential.Empty() {
 		h["Authorization"] = []string{"Bearer " + p.Credential.Reveal()}
 	}
-	for name, values := range p.Headers {
-		h[name] = values
-	}
+	maps.Copy(h, p.Headers)
 	req := &http.Request{
 		Method:        http.MethodPost,
 		URL:           target,

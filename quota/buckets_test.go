@@ -32,10 +32,14 @@ func TestHeaderBuckets(t *testing.T) {
 		header http.Header
 		want   string
 	}{
-		{headers("X-Ratelimit-Limit-Requests: 10000", "X-Ratelimit-Remaining-Requests: 9999", "X-Ratelimit-Reset-Requests: 6ms"),
-			"p.requests 9999/10000 99.99% @12:00:00.006"},
-		{headers("X-Ratelimit-Limit-Tokens: 40", "X-Ratelimit-Remaining-Tokens: 10", "X-Ratelimit-Limit-Tokens-Usage-Based: 8", "X-Ratelimit-Remaining-Tokens-Usage-Based: 4"),
-			"p.tokens 10/40 25%; p.tokens_usage_based 4/8 50%"},
+		{
+			headers("X-Ratelimit-Limit-Requests: 10000", "X-Ratelimit-Remaining-Requests: 9999", "X-Ratelimit-Reset-Requests: 6ms"),
+			"p.requests 9999/10000 99.99% @12:00:00.006",
+		},
+		{
+			headers("X-Ratelimit-Limit-Tokens: 40", "X-Ratelimit-Remaining-Tokens: 10", "X-Ratelimit-Limit-Tokens-Usage-Based: 8", "X-Ratelimit-Remaining-Tokens-Usage-Based: 4"),
+			"p.tokens 10/40 25%; p.tokens_usage_based 4/8 50%",
+		},
 		{headers("X-Ratelimit-Limit-Tokens_usage_based: 8", "X-Ratelimit-Remaining-Tokens_usage_based: 4"), "p.tokens_usage_based 4/8 50%"},
 		{headers("X-Ratelimit-Limit: 60", "X-Ratelimit-Remaining: 0", "X-Ratelimit-Reset: 1784980700"), "p.ratelimit 0/60 0% @11:58:20"},
 		{headers("Ratelimit: limit=100, remaining=0, reset=50"), "p.ratelimit 0/100 0% @12:00:50"},

@@ -65,8 +65,15 @@ func TestParseInstant(t *testing.T) {
 		{"2026-09-09 05:38:28", beijing, "2026-09-08T21:38:28Z"},
 		{"2026-09-09 05:38:28", nil, ""},
 		{"2026-09-09T05:38:28", nil, ""},
-		{"0", nil, ""}, {"-1", nil, ""}, {"", nil, ""}, {"NaN", nil, ""}, {"soon", nil, ""}, {"12345", nil, ""},
-		{"99999999999999999", nil, ""}, {"1e18", nil, ""}, {"2026-13-45T99:00:00Z", nil, ""},
+		{"0", nil, ""},
+		{"-1", nil, ""},
+		{"", nil, ""},
+		{"NaN", nil, ""},
+		{"soon", nil, ""},
+		{"12345", nil, ""},
+		{"99999999999999999", nil, ""},
+		{"1e18", nil, ""},
+		{"2026-13-45T99:00:00Z", nil, ""},
 	} {
 		got, ok := parseInstant(c.text, c.zone)
 		if text := got.Format(time.RFC3339Nano); ok != (c.want != "") || ok && text != c.want {

@@ -188,8 +188,12 @@ func TestSwapKeeps(t *testing.T) {
 		2 a gpt-1 quota_exhausted until 13:00`)
 	gone := s.Swap(table(t, []Profile{same}, role("r", "a")))
 	for _, c := range []struct{ got, want []string }{
-		{change.Added, []string{"new"}}, {change.Reset, []string{"b"}}, {change.Kept, []string{"a"}}, {change.Removed, nil},
-		{gone.Removed, []string{"new", "b"}}, {gone.Kept, []string{"a"}},
+		{change.Added, []string{"new"}},
+		{change.Reset, []string{"b"}},
+		{change.Kept, []string{"a"}},
+		{change.Removed, nil},
+		{gone.Removed, []string{"new", "b"}},
+		{gone.Kept, []string{"a"}},
 	} {
 		if len(c.got) != len(c.want) || len(c.got) > 0 && c.got[0] != c.want[0] {
 			t.Errorf("got %v, want %v", c.got, c.want)

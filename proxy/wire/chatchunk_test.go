@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -9,29 +10,29 @@ func TestReadChunk(t *testing.T) {
 	f := func(data, want string) {
 		t.Helper()
 		c := ReadChunk([]byte(data))
-		got := ""
+		var got strings.Builder
 		for _, p := range []struct {
 			name string
 			set  bool
 		}{{"done", c.Done}, {"valid", c.Valid}, {"content", c.Content}, {"bare", c.Bare}, {"failed", c.Failed}} {
 			if p.set {
-				got += p.name + " "
+				got.WriteString(p.name + " ")
 			}
 		}
 		if c.Choices != 0 {
-			got += fmt.Sprintf("choices=%b finished=%b ", c.Choices, c.Finished)
+			got.WriteString(fmt.Sprintf("choices=%b finished=%b ", c.Choices, c.Finished))
 		}
 		if c.Usage.Known {
-			got += fmt.Sprintf("in=%d out=%d read=%d write=%d reason=%d ", c.Usage.Input, c.Usage.Output, c.Usage.CacheRead, c.Usage.CacheWrite, c.Usage.Reasoning)
+			got.WriteString(fmt.Sprintf("in=%d out=%d read=%d write=%d reason=%d ", c.Usage.Input, c.Usage.Output, c.Usage.CacheRead, c.Usage.CacheWrite, c.Usage.Reasoning))
 		}
 		if c.Error.Found() {
-			got += "error=" + string(c.Error.In([]byte(data))) + " "
+			got.WriteString("error=" + string(c.Error.In([]byte(data))) + " ")
 		}
 		if c.Nulled.Found() {
-			got += "without=" + string(Splice(nil, []byte(data), []Edit{{c.Nulled, ""}})) + " "
+			got.WriteString("without=" + string(Splice(nil, []byte(data), []Edit{{c.Nulled, ""}})) + " ")
 		}
-		if got != want+" " && got != want {
-			t.Errorf("%s\n got %s\nwant %s", data, got, want)
+		if got.String() != want+" " && got.String() != want {
+			t.Errorf("%s\n got %s\nwant %s", data, got.String(), want)
 		}
 	}
 	f(`[DONE]`, `done`)

@@ -136,15 +136,15 @@ func (s *Splitter) lines(e *Event) {
 
 // cutField splits a line at its first colon and drops one space behind it. A comment has an empty field name.
 func cutField(line []byte) (field, value []byte) {
-	i := bytes.IndexByte(line, ':')
-	if i < 0 {
+	before, after, ok := bytes.Cut(line, []byte{':'})
+	if !ok {
 		return line, line[len(line):]
 	}
-	value = line[i+1:]
+	value = after
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]
 	}
-	return line[:i], value
+	return before, value
 }
 
 // Overflow returns how many bytes of an incomplete event are to be passed on unread because the event has outgrown
