@@ -1,6 +1,7 @@
 package router
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -201,12 +202,12 @@ func TestChooseAffinity(t *testing.T) {
 			i, _ := tab.ProfileIndex(bound)
 			var p Plan
 			Choose(learnt(tab, answers, "m"), Query{Role: tab.Roles[0], Model: "m"}, i, Vacant{}, noon, &p)
-			got := ""
+			var got strings.Builder
 			for _, n := range p.Nodes {
-				got += " " + n.Profile.ID
+				got.WriteString(" " + n.Profile.ID)
 			}
-			if got != " "+want || p.Bound != i {
-				t.Errorf("got%s, want %s", got, want)
+			if got.String() != " "+want || p.Bound != i {
+				t.Errorf("got%s, want %s", got.String(), want)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package router
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,14 +29,14 @@ func TestStatuses(t *testing.T) {
 	tab := table(t, profiles, role("out", "off", "busy", "spare"), role("late", "busy", "family", "fine"))
 	s := learnt(tab, answers, "m")
 
-	got := ""
+	var got strings.Builder
 	for _, st := range Statuses(s, held{2: 1}, noon) {
-		got += fmt.Sprintf("%s %s %d/%d\n", st.ID, st.State, st.Held, st.Limit)
+		got.WriteString(fmt.Sprintf("%s %s %d/%d\n", st.ID, st.State, st.Held, st.Limit))
 		if !slices.Contains(ProfileStates(), st.State) {
 			t.Errorf("state %q is not in the list", st.State)
 		}
 	}
-	equalText(t, got, `
+	equalText(t, got.String(), `
 		off disabled 0/0
 		spare cold_spare 0/0
 		busy healthy 1/1
