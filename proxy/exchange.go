@@ -65,7 +65,6 @@ func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, s *surface, role s
 }
 
 func (x *exchange) finish() {
-	x.p.telemetry.Inflight(-1)
 	if x.told.Outcome == "" { // a panic is on its way past
 		x.told.Outcome, x.told.Status = telemetry.InternalError, http.StatusInternalServerError
 	}
@@ -82,6 +81,7 @@ func (x *exchange) finish() {
 		x.p.trails.Record(x.told.ID, &x.plan, x.role.Source, x.tried)
 	}
 	x.p.telemetry.Observe(&x.told)
+	x.p.telemetry.Inflight(-1)
 }
 
 // newRequestID is 128 random bits: unguessable, because it opens the trail of a request.
