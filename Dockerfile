@@ -29,4 +29,5 @@ EXPOSE 7400 7401
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s CMD ["/hermes-hub", "healthcheck"]
 ENTRYPOINT ["/hermes-hub"]
-CMD ["serve"]
+# The container's own loopback reaches nobody. The admin plane stays on it, unless the configuration says otherwise.
+CMD ["serve", "--listen", "0.0.0.0:7400"]

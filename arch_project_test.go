@@ -92,6 +92,7 @@ func TestArchDockerfile(t *testing.T) {
 		"VOLUME /var/lib/hermes-hub",
 		"STOPSIGNAL SIGTERM",
 		`ENTRYPOINT ["/hermes-hub"]`,
+		`CMD ["serve", "--listen", "0.0.0.0:7400"]`,
 		"COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt",
 		"COPY --from=build --chown=65532:65532 --chmod=0700 /out/data /var/lib/hermes-hub",
 		"COPY --from=build /out/hermes-hub /hermes-hub",
