@@ -104,7 +104,7 @@ func startHub(t *testing.T) *hub {
 func accounts() *simulator.Provider {
 	account := func(name string) simulator.Account {
 		return simulator.Account{
-			Name: name, Key: "sk-upstream-" + name, Models: []string{"sim-1"}, ChunkPace: 25 * time.Millisecond,
+			Name: name, Key: "sk-upstream-" + name, Models: []string{"sim-1"}, ChunkPace: 50 * time.Millisecond,
 			Usage: &simulator.Usage{Prompt: 20, Completion: 4},
 			Quota: simulator.Quota{Window: 5 * time.Hour, Style: simulator.QuotaCodex},
 			Answer: func(r simulator.Request) simulator.Answer {
