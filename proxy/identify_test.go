@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -95,14 +96,14 @@ func TestSessionCarriers(t *testing.T) {
 	f := func(want, more string, headers ...string) {
 		t.Helper()
 		r.sim.Push("a", simulator.Hang)
+		calls := r.sim.Total("a")
+		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			r.chat(`{"model":"sim-1","messages":[]`+more+`}`, headers...)
+			r.chatUntil(ctx, `{"model":"sim-1","messages":[{"role":"user","content":"hi"}]`+more+`}`, headers...)
 		}()
-		if err := r.sim.WaitCalls(t.Context(), "a", r.sim.Total("a")+1); err != nil {
-			t.Fatal(err)
-		}
+		r.waitCalls("a", calls+1)
 		got := ""
 		if held := r.router.Leases(); len(held) == 1 && held[0].Session != nil {
 			got = *held[0].Session
@@ -110,7 +111,7 @@ func TestSessionCarriers(t *testing.T) {
 		if got != want {
 			t.Errorf("%s %v: session %q, want %q", more, headers, got, want)
 		}
-		r.server.CloseClientConnections()
+		cancel()
 		<-done
 		r.settle()
 	}

@@ -20,9 +20,7 @@ func TestConcurrencyPassesOver(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); r.chatUntil(ctx, ask) }()
-	if err := r.sim.WaitCalls(t.Context(), "a", 1); err != nil {
-		t.Fatal(err)
-	}
+	r.waitCalls("a", 1)
 	got := r.chat(ask)
 	r.want(got, "200 profile=b attempts=1")
 	trail, ok := r.trails.Find(got.header.Get(headerRequestID))
@@ -36,11 +34,14 @@ func TestConcurrencyPassesOver(t *testing.T) {
 }
 
 // chatUntil sends a request that its client gives up when ctx ends.
-func (r *rig) chatUntil(ctx context.Context, body string) {
+func (r *rig) chatUntil(ctx context.Context, body string, headers ...string) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.server.URL+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
 		r.t.Error(err)
 		return
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := r.server.Client().Do(req)
 	if err != nil {
@@ -101,9 +102,7 @@ func TestClientGone(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan struct{})
 			go func() { defer close(done); r.chatUntil(ctx, c.body) }()
-			if err := r.sim.WaitCalls(t.Context(), "a", 1); err != nil {
-				t.Fatal(err)
-			}
+			r.waitCalls("a", 1)
 			cancel()
 			<-done
 			wait, stop := context.WithTimeout(t.Context(), 10*time.Second)

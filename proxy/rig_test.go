@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -247,10 +248,22 @@ func (r *rig) wantCalls(want string) {
 	}
 }
 
+// waitCalls waits until the account was called n times in all. A call that never comes is a failure and not a hang.
+func (r *rig) waitCalls(account string, n int) {
+	r.t.Helper()
+	ctx, stop := context.WithTimeout(r.t.Context(), 20*time.Second)
+	defer stop()
+	if err := r.sim.WaitCalls(ctx, account, n); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // settle proves that nothing is held or running any more.
 func (r *rig) settle() {
 	r.t.Helper()
-	if err := r.sim.WaitIdle(r.t.Context()); err != nil {
+	ctx, stop := context.WithTimeout(r.t.Context(), 20*time.Second)
+	defer stop()
+	if err := r.sim.WaitIdle(ctx); err != nil {
 		r.t.Error(err)
 	}
 	for range 200 {
