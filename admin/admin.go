@@ -10,11 +10,14 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"hermes-hub/proxy/hostname"
 )
 
 // Options are what the admin plane works with.
@@ -32,6 +35,7 @@ type Options struct {
 // Admin is the admin plane.
 type Admin struct {
 	config    Config
+	names     atomic.Pointer[hostname.Names]
 	verifier  *Verifier
 	explainer Explainer
 	ready     http.Handler
@@ -46,12 +50,12 @@ type Admin struct {
 // New returns the plane with its routes.
 func New(o Options) *Admin {
 	a := &Admin{
-		config: o.Config, verifier: o.Verifier, explainer: o.Explainer, ready: Readiness(o.Ready), version: o.Version,
-		log: o.Logger, now: o.Now, needs: make(map[string]access),
+		verifier: o.Verifier, explainer: o.Explainer, ready: Readiness(o.Ready), version: o.Version, log: o.Logger, now: o.Now, needs: make(map[string]access),
 	}
 	if a.now == nil {
 		a.now = time.Now
 	}
+	a.AllowHosts(o.Config.AllowedHosts)
 	a.scrape = promhttp.HandlerFor(o.Registry, promhttp.HandlerOpts{
 		Registry: o.Registry, EnableOpenMetrics: true, MaxRequestsInFlight: 2,
 		// One collector's trouble must not blind the operator to everything else.
@@ -72,7 +76,12 @@ func New(o Options) *Admin {
 }
 
 // Handler returns the whole plane.
-func (a *Admin) Handler() http.Handler { return a.config.rim(a.engine) }
+func (a *Admin) Handler() http.Handler { return a.rim(a.engine) }
+
+// AllowHosts replaces the names that the plane answers to besides its own: server.allowed_hosts, from the next request on.
+func (a *Admin) AllowHosts(hosts []string) {
+	a.names.Store(&hostname.Names{Listen: a.config.Listen, Allowed: hosts})
+}
 
 // route is one line of the plane's table.
 type route struct {

@@ -1,10 +1,9 @@
 package admin
 
 import (
-	"net"
-	"net/netip"
 	"time"
 
+	"hermes-hub/proxy/hostname"
 	"hermes-hub/router"
 )
 
@@ -24,16 +23,4 @@ type Config struct {
 const MaxTokenLife = 24 * time.Hour
 
 // loopback reports whether only this machine can reach the plane.
-func (c Config) loopback() bool {
-	host, _, err := net.SplitHostPort(c.Listen)
-	return err == nil && isLoopback(host)
-}
-
-// isLoopback reports whether host can only mean this machine.
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
-}
+func (c Config) loopback() bool { return hostname.LoopbackAddress(c.Listen) }

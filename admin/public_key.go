@@ -20,6 +20,8 @@ import (
 
 	"github.com/MicahParks/keyfunc/v3"
 	"github.com/golang-jwt/jwt/v5"
+
+	"hermes-hub/proxy/hostname"
 )
 
 // publicKey reads a PEM file with one public key; the kind of key decides the one algorithm that is accepted.
@@ -95,7 +97,7 @@ const (
 // not keep the hub from starting: until its keys are here, no token is good.
 func jwksKeys(ctx context.Context, address string, log *slog.Logger) (keys, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && hostname.Loopback(u.Hostname())) {
 		return keys{}, errors.New("admin.jwks_url is not an https URL (http is accepted for this machine only)")
 	}
 	set, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{address}, keyfunc.Override{

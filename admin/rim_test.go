@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,55 +10,23 @@ import (
 )
 
 // Row 26: a web page that rebinds its own name to this machine must read nothing. Row 17: a Host that a router and a
-// guard could read differently is refused.
+// guard could read differently is refused. The rule itself is hostname's.
 func TestHost(t *testing.T) {
-	f := func(listen, host string, want int) {
+	p := newPlane(t, func(o *Options) { o.Config.Listen, o.Config.AllowedHosts = "10.1.2.3:7401", []string{"hub.example"} })
+	f := func(host string, want int) {
 		t.Helper()
-		p := newPlane(t, func(o *Options) {
-			o.Config.Listen, o.Config.AllowedHosts = listen, []string{"Hub.example", "proxy.example:8443", "[2001:db8::7]"}
-		})
 		if w := p.do("GET", "/healthz", "", "Host: "+host); w.Code != want {
-			t.Errorf("listen %s, Host %q: got %s, want %d", listen, host, answer(w), want)
+			t.Errorf("Host %q: got %s, want %d", host, answer(w), want)
 		}
 	}
-	for _, host := range []string{
-		"127.0.0.1:7401", "127.0.0.1", "localhost", "LOCALHOST:80", "localhost.:7401", "[::1]:7401", "[::1]", "127.8.9.10",
-		"10.1.2.3:7401", "10.1.2.3", "hub.example", "hub.example:7401", "HUB.example.", "proxy.example", "[2001:db8::7]:7401",
-	} {
-		f("10.1.2.3:7401", host, http.StatusOK)
-	}
-	for _, host := range []string{
-		"evil.test", "evil.test:7401", "localhost.evil.test", "127.0.0.1.evil.test", "hub.example.evil.test", "10.1.2.4", "0.0.0.0",
-		"", ":7401", "x/healthz?y=", "localhost:7401/healthz", "localhost:", "localhost:x", "user@localhost", "local host", "::1",
-		"[::1", "[localhost]", "127.0.0.1:7401:1", "localhost\n",
-	} {
-		f("10.1.2.3:7401", host, http.StatusMisdirectedRequest)
-	}
-	f("0.0.0.0:7401", "10.1.2.3:7401", http.StatusMisdirectedRequest)
-	f("0.0.0.0:7401", "127.0.0.1:7401", http.StatusOK)
-}
-
-// Listening everywhere, the hub is also meant by the address that a connection came in on, as a probe of the pod's IP is.
-func TestHostIsTheLocalAddress(t *testing.T) {
-	c := Config{Listen: ":7401"}
-	f := func(local, host string, want bool) {
-		t.Helper()
-		addr, err := net.ResolveTCPAddr("tcp", local)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := httptest.NewRequest("GET", "/healthz", nil)
-		r.Host = host
-		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(addr)))
-		if got := c.hostAllowed(r); got != want {
-			t.Errorf("connection to %s, Host %s: got %v", local, host, got)
-		}
-	}
-	f("10.1.2.3:7401", "10.1.2.3:30000", true)
-	f("[::ffff:10.1.2.3]:7401", "10.1.2.3", true)
-	f("[2001:db8::1]:7401", "[2001:db8:0::1]:7401", true)
-	f("10.1.2.3:7401", "10.1.2.4:7401", false)
-	f("10.1.2.3:7401", "evil.test:7401", false)
+	f("127.0.0.1:7401", http.StatusOK)
+	f("10.1.2.3:7401", http.StatusOK)
+	f("hub.example", http.StatusOK)
+	f("evil.test:7401", http.StatusMisdirectedRequest)
+	f("x/healthz?y=", http.StatusMisdirectedRequest)
+	p.AllowHosts([]string{"evil.test"})
+	f("evil.test:7401", http.StatusOK)
+	f("hub.example", http.StatusMisdirectedRequest)
 }
 
 // Row 25: another site's page can make a browser send a POST; it changes nothing here, and gets no CORS header.

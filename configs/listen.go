@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
 
+	"hermes-hub/proxy/hostname"
 	"hermes-hub/router"
 )
 
@@ -27,20 +27,6 @@ func checkListen(listen string) error {
 	return nil
 }
 
-// Loopback reports whether nobody but this machine can reach the address.
-func Loopback(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	return err == nil && loopbackHost(host)
-}
-
-func loopbackHost(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
-}
-
 // OpenListen reports the planes that others could reach and nothing guards: errors, on which serve refuses to start.
 func (c *Config) OpenListen() Problems {
 	var ps Problems
@@ -51,11 +37,11 @@ func (c *Config) OpenListen() Problems {
 			Message: fmt.Sprintf("%s: %s is not a loopback address and %s", key, listen, missing),
 		})
 	}
-	if !Loopback(c.Proxy.Listen) && len(c.Proxy.Keys) == 0 {
+	if !hostname.LoopbackAddress(c.Proxy.Listen) && len(c.Proxy.Keys) == 0 {
 		refuse("server.listen", c.Proxy.Listen, "there are no client_keys; add one, or listen on 127.0.0.1")
 	}
 	a := c.Admin
-	if !Loopback(a.Listen) && a.JWTSecret.Empty() && a.JWKSURL == "" && a.PublicKeyFile == "" {
+	if !hostname.LoopbackAddress(a.Listen) && a.JWTSecret.Empty() && a.JWKSURL == "" && a.PublicKeyFile == "" {
 		refuse("server.admin_listen", a.Listen, "there is no admin.jwt_secret, jwks_url or public_key_file; add one, or listen on 127.0.0.1")
 	}
 	return ps

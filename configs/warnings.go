@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes-hub/proxy"
+	"hermes-hub/proxy/hostname"
 	"hermes-hub/router"
 )
 
@@ -122,5 +123,5 @@ func speaks(p router.Profile) bool { return slices.Contains(proxy.Protocols(), p
 
 func loopbackURL(base string) bool {
 	u, err := url.Parse(base)
-	return err == nil && loopbackHost(u.Hostname())
+	return err == nil && hostname.Loopback(u.Hostname())
 }

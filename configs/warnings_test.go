@@ -75,18 +75,6 @@ profiles:
 	f("server: {listen: \":7400\", admin_listen: \"0.0.0.0:7401\"}\nclient_keys: [{name: n, key: k}]\nadmin: {jwks_url: \"https://idp/keys\"}\nroles: {orchestrator: {preferred_chain: [a, b]}}" + two)
 }
 
-func TestLoopback(t *testing.T) {
-	for listen, want := range map[string]bool{
-		"127.0.0.1:7400": true, "127.8.9.1:0": true, "[::1]:7400": true, "localhost:7400": true, "[::ffff:127.0.0.1]:1": true,
-		":7400": false, "0.0.0.0:7400": false, "[::]:7400": false, "192.168.1.4:7400": false, "hub.example.org:7400": false,
-		"localhost.example.org:1": false, "127.0.0.1": false, "": false,
-	} {
-		if got := Loopback(listen); got != want {
-			t.Errorf("Loopback(%q) = %v, want %v", listen, got, want)
-		}
-	}
-}
-
 // TestOverride: flags win over the file and are checked like it.
 func TestOverride(t *testing.T) {
 	c := parse(t, readTestdata(t, "minimal.yaml"), nil)
