@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"hermes-hub/proxy/hostname"
+	"hermes-hub/router"
 )
 
 // Options are what the admin plane works with.
@@ -26,7 +27,8 @@ type Options struct {
 	Verifier  *Verifier // nil: no token is good
 	Registry  *prometheus.Registry
 	Explainer Explainer
-	Ready     func() []Check // nil: ready as soon as it answers
+	Leases    func() []router.LeaseInfo // every slot that is held now, in any order; nil: none ever
+	Ready     func() []Check            // nil: ready as soon as it answers
 	Version   VersionInfo
 	Logger    *slog.Logger
 	Now       func() time.Time // nil: time.Now
@@ -38,6 +40,7 @@ type Admin struct {
 	names     atomic.Pointer[hostname.Names]
 	verifier  *Verifier
 	explainer Explainer
+	leases    func() []router.LeaseInfo
 	ready     http.Handler
 	version   VersionInfo
 	log       *slog.Logger
@@ -50,7 +53,8 @@ type Admin struct {
 // New returns the plane with its routes.
 func New(o Options) *Admin {
 	a := &Admin{
-		verifier: o.Verifier, explainer: o.Explainer, ready: Readiness(o.Ready), version: o.Version, log: o.Logger, now: o.Now, needs: make(map[string]access),
+		config: o.Config, verifier: o.Verifier, explainer: o.Explainer, leases: o.Leases, ready: Readiness(o.Ready),
+		version: o.Version, log: o.Logger, now: o.Now, needs: make(map[string]access),
 	}
 	if a.now == nil {
 		a.now = time.Now
@@ -98,6 +102,7 @@ func (a *Admin) routes() []route {
 		{http.MethodGet, "/metrics", needMetrics, a.metrics},
 		{http.MethodGet, "/admin/v1/version", needViewer, a.showVersion},
 		{http.MethodPost, "/admin/v1/explain", needViewer, a.explain},
+		{http.MethodGet, "/admin/v1/leases", needViewer, a.listLeases},
 	}
 }
 
