@@ -63,7 +63,7 @@ func (x *exchange) read() bool {
 		return false
 	}
 	x.body = body
-	if x.req, err = wire.ReadChatRequest(body); err != nil {
+	if x.req, err = wire.ReadRequest(body, x.surface.shape); err != nil {
 		x.refuse(badBody(err), telemetry.InvalidCall)
 		return false
 	}

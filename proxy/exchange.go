@@ -27,7 +27,7 @@ type exchange struct {
 	pathed   string // the role in the path, "" = none
 	key      *Key   // nil when no key is needed
 	body     []byte
-	req      wire.ChatRequest
+	req      wire.Request
 	session  string
 	role     router.Resolved
 	plan     router.Plan
@@ -41,12 +41,6 @@ type exchange struct {
 	aborted   bool        // the answer must look cut to the client
 
 	told telemetry.Exchange
-}
-
-// surface is one route of the client's protocol.
-type surface struct {
-	endpoint string // as metrics and logs name it
-	path     string // appended to an account's base URL
 }
 
 // begin opens an exchange. finish closes it, whatever happened.

@@ -82,6 +82,9 @@ func (x *exchange) identify() *refusal {
 	if x.req.Model == "" && !named(role.Source) {
 		return &refusal{code: codeInvalidRequest, message: "model is missing: name a model, a role, or auto", param: "model"}
 	}
+	if !x.surface.own && router.Concrete(role.Model) {
+		role.AnyNode = false
+	}
 	x.role = role
 	x.told.Role, x.told.RoleSource = role.Role.ID, string(role.Source)
 	return nil

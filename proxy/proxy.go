@@ -99,12 +99,6 @@ func (p *Proxy) Close() {
 	}
 }
 
-// chatSurface is the OpenAI chat completions route.
-var chatSurface = surface{endpoint: "/v1/chat/completions", path: "/chat/completions"}
-
-// Endpoints lists the routes that metrics and logs may name.
-func Endpoints() []string { return []string{chatSurface.endpoint} }
-
 // Handler is the plane's routes. Every path answers with and without a trailing slash, at the root and under /r/{role}.
 func (p *Proxy) Handler() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
@@ -115,7 +109,9 @@ func (p *Proxy) Handler() http.Handler {
 	_ = e.SetTrustedProxies(nil) // nobody's X-Forwarded-For is believed; nil cannot fail
 	e.Use(p.recoverPanics)
 	for _, base := range []string{"/v1", "/r/:role/v1"} {
-		both(e, http.MethodPost, base+"/chat/completions", p.route(&chatSurface))
+		for _, s := range surfaces() {
+			both(e, http.MethodPost, base+s.path, p.route(s))
+		}
 		e.GET(base+"/models", p.listModels)
 		e.GET(base+"/models/*id", p.oneModel)
 	}

@@ -16,7 +16,7 @@ func (t *Table) RoleModels(roles []*Role) []string {
 	seen := make(map[string]bool)
 	add := func(names ...string) {
 		for _, m := range names {
-			if _, isRole := t.names[m]; isRole || seen[m] || !concrete(m) {
+			if _, isRole := t.names[m]; isRole || seen[m] || !Concrete(m) {
 				continue
 			}
 			seen[m] = true

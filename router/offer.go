@@ -18,8 +18,8 @@ func name(model string) named {
 	return named{model, quota.Family(model)}
 }
 
-// concrete reports whether a requested model is one at all, rather than a way to leave the choice to the account.
-func concrete(model string) bool { return model != "" && model != "auto" && model != "default" }
+// Concrete reports whether a requested model is one at all, rather than a way to leave the choice to the account.
+func Concrete(model string) bool { return model != "" && model != "auto" && model != "default" }
 
 // offer is what an account can be asked for, worked out from its profile once.
 type offer struct {
@@ -56,7 +56,7 @@ func (o *offer) serve(m named) (named, bool) {
 	if slices.Contains(o.listed, m.model) {
 		return m, true
 	}
-	if !concrete(m.model) {
+	if !Concrete(m.model) {
 		return named{}, false
 	}
 	known := slices.ContainsFunc(o.serves, func(prefix string) bool { return strings.HasPrefix(m.model, prefix) })
@@ -72,7 +72,7 @@ func (o *offer) ask(q *Query, wanted, roleDefault named, st *quota.Standing, now
 	if m, ok = o.serve(wanted); ok {
 		return m, st.Check(m.model, m.family, now), true
 	}
-	if !q.AnyNode && concrete(q.Model) {
+	if !q.AnyNode && Concrete(q.Model) {
 		return named{}, quota.Block{}, false
 	}
 	if len(o.own) == 0 {

@@ -69,7 +69,7 @@ func (t *Table) Resolve(c Carriers) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, err
 	}
-	res := Resolved{Model: c.Model, AnyNode: !concrete(c.Model)}
+	res := Resolved{Model: c.Model, AnyNode: !Concrete(c.Model)}
 	if by.model != nil {
 		res.Model, res.AnyNode = "", true
 	}
@@ -135,7 +135,7 @@ func (t *Table) lookUp(c Carriers) (by byName, err error) {
 // there is nothing after it.
 func (t *Table) implied(c Carriers, allowed func(*Role) bool) (*Role, RoleSource) {
 	for _, r := range t.Roles {
-		if concrete(c.Model) && r.DefaultModel == c.Model && allowed(r) {
+		if Concrete(c.Model) && r.DefaultModel == c.Model && allowed(r) {
 			return r, RoleModelMatch
 		}
 	}

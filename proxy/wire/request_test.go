@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-func TestReadChatRequest(t *testing.T) {
+func TestReadRequest(t *testing.T) {
 	f := func(body, want string) {
 		t.Helper()
-		r, err := ReadChatRequest([]byte(body))
+		r, err := ReadRequest([]byte(body), Chat)
 		got := fmt.Sprintf("model=%s stream=%t usage=%t role=%s session=%s", r.Model, r.Stream, r.WantsUse, r.Role, r.Session)
 		if err != nil {
 			got = err.Error()
@@ -49,10 +49,32 @@ func TestReadChatRequest(t *testing.T) {
 	f(``, `invalid JSON at byte 0: expected an object`)
 }
 
+// The other kinds need another member, which may be a string or a list; what has no stream refuses one.
+func TestReadOtherRequests(t *testing.T) {
+	f := func(s Shape, body, want string) {
+		t.Helper()
+		r, err := ReadRequest([]byte(body), s)
+		got := fmt.Sprintf("model=%s stream=%t", r.Model, r.Stream)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", body, got, want)
+		}
+	}
+	f(Completion, `{"model":"m","prompt":"x","stream":true}`, `model=m stream=true`)
+	f(Completion, `{"model":"m","prompt":["x","y"]}`, `model=m stream=false`)
+	f(Completion, `{"model":"m","messages":[]}`, `prompt is missing`)
+	f(Completion, `{"model":"m","prompt":"x","Prompt":"y"}`, `prompt stands twice`)
+	f(Embedding, `{"model":"m","input":"x"}`, `model=m stream=false`)
+	f(Embedding, `{"model":"m","input":null}`, `input is missing`)
+	f(Embedding, `{"model":"m","input":"x","stream":true}`, `stream cannot be true here: this answer has no stream`)
+}
+
 func TestUpstreamSplice(t *testing.T) {
 	f := func(body, model string, ask bool, want string) {
 		t.Helper()
-		r, err := ReadChatRequest([]byte(body))
+		r, err := ReadRequest([]byte(body), Chat)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +104,7 @@ func FuzzUpstreamSplice(f *testing.F) {
 	f.Add([]byte(` {"messages":[{"role":"user"}],"stream":true , "metadata":{"role":"r"}}`), "м", true)
 	f.Add([]byte(`{"stream_options":{"include_usage":false,"y":null},"stream":true,"messages":[],"model":"\u0061"}`), "b\"", false)
 	f.Fuzz(func(t *testing.T, body []byte, model string, ask bool) {
-		r, err := ReadChatRequest(body)
+		r, err := ReadRequest(body, Chat)
 		if err != nil || !utf8.ValidString(model) {
 			return
 		}
@@ -111,14 +133,14 @@ func FuzzUpstreamSplice(f *testing.F) {
 	})
 }
 
-func BenchmarkReadChatRequest(b *testing.B) {
+func BenchmarkReadRequest(b *testing.B) {
 	for _, size := range []int{1 << 10, 64 << 10} {
 		body := []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat("lorem ipsum dolor ", size/18) + `"}],"stream":true,"model":"gpt-5.5"}`)
 		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ReadChatRequest(body); err != nil {
+				if _, err := ReadRequest(body, Chat); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -128,7 +150,7 @@ func BenchmarkReadChatRequest(b *testing.B) {
 
 func BenchmarkSplice(b *testing.B) {
 	body := []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat("lorem ipsum dolor ", 3600) + `"}],"stream":true,"model":"gpt-5.5"}`)
-	r, err := ReadChatRequest(body)
+	r, err := ReadRequest(body, Chat)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,9 +16,23 @@ type FieldError struct {
 // Error prints the member and what is wrong with it.
 func (e *FieldError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.What) }
 
-// ChatRequest is what routing and relaying need to know of a chat completion request. Everything else of the body stays
+// Shape is what a body of one kind must hold.
+type Shape struct {
+	Needs   string // the member that every request of the kind has
+	List    bool   // which must be an array
+	Streams bool   // the kind can be answered by a stream
+}
+
+// The kinds of OpenAI's API that are routed by their model member.
+var (
+	Chat       = Shape{Needs: "messages", List: true, Streams: true}
+	Completion = Shape{Needs: "prompt", Streams: true}
+	Embedding  = Shape{Needs: "input"}
+)
+
+// Request is what routing and relaying need to know of a request of one of these kinds. Everything else of the body stays
 // unread.
-type ChatRequest struct {
+type Request struct {
 	Model    string // "" when absent or null
 	Stream   bool
 	WantsUse bool // the client asked for the usage chunk of its stream
@@ -32,39 +46,29 @@ type ChatRequest struct {
 	include Span // stream_options.include_usage
 }
 
-// routing are the members that two readers must not be able to read differently: each may stand once, in one spelling.
-var routing = [...]string{"model", "stream", "stream_options", "messages", "metadata", "prompt_cache_key", "user"}
+// The members that two readers must not be able to read differently: each may stand once, in one spelling.
+const (
+	model = iota
+	stream
+	streamOptions
+	needed // by the kind
+	metadata
+	promptCacheKey
+	user
+	routing // how many they are
+)
 
-// ReadChatRequest walks body once. The error is a *SyntaxError or a *FieldError.
-func ReadChatRequest(body []byte) (ChatRequest, error) {
-	var r ChatRequest
-	if !utf8.Valid(body) {
-		return r, &SyntaxError{Offset: invalidAt(body), What: "not UTF-8"}
-	}
-	var seen [len(routing)]Span
-	m := Object(body)
-	r.open = m.c.pos
-	for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
-		i := routingIndex(name)
-		if i < 0 {
-			continue
-		}
-		if seen[i].Found() {
-			return r, &FieldError{routing[i], "stands twice"}
-		}
-		if string(name) != routing[i] {
-			return r, &FieldError{string(name), fmt.Sprintf("must be spelled %q", routing[i])}
-		}
-		seen[i] = value
-	}
-	if err := m.Err(); err != nil {
-		return r, err
-	}
-	return r, r.take(body, seen)
+// members says where each stands.
+type members [routing]Span
+
+// spellings are their names, in the order of the constants.
+func (s Shape) spellings() [routing]string {
+	return [routing]string{"model", "stream", "stream_options", s.Needs, "metadata", "prompt_cache_key", "user"}
 }
 
-func routingIndex(name []byte) int {
-	for i, n := range routing {
+// routes returns which of the members has this name, or one that differs in case only; -1 for any other.
+func routes(name []byte, spellings *[routing]string) int {
+	for i, n := range spellings {
 		if len(n) == len(name) && bytes.EqualFold(name, []byte(n)) {
 			return i
 		}
@@ -72,42 +76,81 @@ func routingIndex(name []byte) int {
 	return -1
 }
 
+// ReadRequest walks body once. The error is a *SyntaxError or a *FieldError.
+func ReadRequest(body []byte, s Shape) (Request, error) {
+	var r Request
+	if !utf8.Valid(body) {
+		return r, &SyntaxError{Offset: invalidAt(body), What: "not UTF-8"}
+	}
+	var found members
+	names := s.spellings()
+	m := Object(body)
+	r.open = m.c.pos
+	for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
+		i := routes(name, &names)
+		switch {
+		case i < 0:
+			continue
+		case found[i].Found():
+			return r, &FieldError{names[i], "stands twice"}
+		case string(name) != names[i]:
+			return r, &FieldError{string(name), fmt.Sprintf("must be spelled %q", names[i])}
+		}
+		found[i] = value
+	}
+	if err := m.Err(); err != nil {
+		return r, err
+	}
+	return r, r.take(body, &found, s)
+}
+
 // take checks the kinds of the members that were found and keeps what they say.
-func (r *ChatRequest) take(body []byte, seen [len(routing)]Span) error {
-	r.model, r.options = seen[0], seen[2]
+func (r *Request) take(body []byte, found *members, s Shape) error {
+	r.model, r.options = found[model], found[streamOptions]
 	var err error
-	if r.Model, err = textMember(body, "model", seen[0]); err != nil {
+	if r.Model, err = textMember(body, "model", found[model]); err != nil {
 		return err
 	}
-	if r.Stream, err = boolMember(body, "stream", seen[1]); err != nil {
+	if r.Stream, err = boolMember(body, "stream", found[stream]); err != nil {
 		return err
+	}
+	if r.Stream && !s.Streams {
+		return &FieldError{"stream", "cannot be true here: this answer has no stream"}
 	}
 	if err := r.takeOptions(body); err != nil {
 		return err
 	}
-	if !seen[3].Found() {
-		return &FieldError{"messages", "is missing"}
+	if err := need(body, found[needed], s); err != nil {
+		return err
 	}
-	if v := seen[3].In(body); v[0] != '[' {
-		return &FieldError{"messages", "must be an array, not " + kind(v)}
-	}
-	cacheKey, err := textMember(body, "prompt_cache_key", seen[5])
+	cacheKey, err := textMember(body, "prompt_cache_key", found[promptCacheKey])
 	if err != nil {
 		return err
 	}
-	user, err := textMember(body, "user", seen[6])
+	end, err := textMember(body, "user", found[user])
 	if err != nil {
 		return err
 	}
-	sessionID, userID, err := r.takeMetadata(body, seen[4])
+	sessionID, userID, err := r.takeMetadata(body, found[metadata])
 	if err != nil {
 		return err
 	}
-	r.Session = cmp.Or(cacheKey, sessionID, userID, user)
+	r.Session = cmp.Or(cacheKey, sessionID, userID, end)
 	return nil
 }
 
-func (r *ChatRequest) takeOptions(body []byte) error {
+// need checks the member that every request of the kind has.
+func need(body []byte, at Span, s Shape) error {
+	if !at.Found() || Null(at.In(body)) {
+		return &FieldError{s.Needs, "is missing"}
+	}
+	if v := at.In(body); s.List && v[0] != '[' {
+		return &FieldError{s.Needs, "must be an array, not " + kind(v)}
+	}
+	return nil
+}
+
+func (r *Request) takeOptions(body []byte) error {
 	if !r.options.Found() || Null(r.options.In(body)) {
 		return nil
 	}
@@ -130,7 +173,7 @@ func (r *ChatRequest) takeOptions(body []byte) error {
 	return err
 }
 
-func (r *ChatRequest) takeMetadata(body []byte, at Span) (session, user string, err error) {
+func (r *Request) takeMetadata(body []byte, at Span) (session, user string, err error) {
 	if !at.Found() || Null(at.In(body)) {
 		return "", "", nil
 	}
@@ -165,7 +208,7 @@ func (r *ChatRequest) takeMetadata(body []byte, at Span) (session, user string, 
 // Upstream returns the edits that make the client's body the upstream's: the account's model, and, on a stream, the
 // demand for usage. Usage is always asked for, because a stream without it cannot be counted; the tap hides the chunk
 // from a client that did not ask.
-func (r *ChatRequest) Upstream(body []byte, model string, askUsage bool, edits []Edit) []Edit {
+func (r *Request) Upstream(body []byte, model string, askUsage bool, edits []Edit) []Edit {
 	switch {
 	case r.model.Found():
 		if r.Model != model {
@@ -194,7 +237,7 @@ func (r *ChatRequest) Upstream(body []byte, model string, askUsage bool, edits [
 }
 
 // insert puts a member first. A comma always follows: a body without messages was refused.
-func (r *ChatRequest) insert(member string) Edit {
+func (r *Request) insert(member string) Edit {
 	return Edit{Span{r.open, r.open}, member + ","}
 }
 
