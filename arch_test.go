@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -36,7 +37,7 @@ var floors = map[string]floor{
 	"proxy": {
 		ours:  "proxy/hostname proxy/wire quota router telemetry",
 		third: "github.com/gin-gonic/gin github.com/tidwall/gjson golang.org/x/text",
-		tests: "proxy/simulator github.com/google/go-cmp pgregory.net/rapid",
+		tests: "proxy/simulator proxy/oracle github.com/google/go-cmp pgregory.net/rapid",
 	},
 	"admin": {
 		ours:  "proxy/hostname quota router telemetry", // the Host check is one rule for both planes
@@ -49,7 +50,9 @@ var floors = map[string]floor{
 	"proxy/wire":      {third: "github.com/tidwall/gjson", tests: "github.com/google/go-cmp pgregory.net/rapid"},
 	"proxy/hostname":  {}, // under proxy, which asks it first; the planes may not import each other
 	"proxy/simulator": {},
+	"proxy/oracle":    {},
 	"benchmarks":      {ours: "proxy proxy/simulator proxy/wire quota router telemetry"},
+	"benchmarks/load": {ours: "proxy/simulator"},
 }
 
 func TestArchFloors(t *testing.T) {
@@ -88,14 +91,15 @@ var rims = []struct {
 	why      string
 }{
 	{"github.com/gin-gonic/gin", "proxy/proxy.go proxy/models.go admin/admin.go admin/explain.go", "the web framework stays at the rim: what decides and relays must be callable without it"},
-	{"hermes-hub/proxy/simulator", "demo*.go cmd_demo.go benchmarks/*.go", "what simulates belongs to tests, benchmarks and the demo, and never answers a user's call"},
+	{"hermes-hub/proxy/oracle", "", "what judges as a client would belongs to tests"},
+	{"hermes-hub/proxy/simulator", "demo*.go cmd_demo.go benchmarks/*.go benchmarks/load/*.go", "what simulates belongs to tests, benchmarks and the demo, and never answers a user's call"},
 }
 
 func TestArchRims(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, rim := range rims {
 			if !f.test && slices.Contains(f.imports, rim.imported) && !matches(rim.files, f.path) {
-				rule{"only " + rim.files + " may import " + rim.imported, rim.why}.broken(t, f.path, "imports it")
+				rule{fmt.Sprintf("of files that are no tests only %q may import %s", rim.files, rim.imported), rim.why}.broken(t, f.path, "imports it")
 			}
 		}
 	}
