@@ -8,12 +8,15 @@ func (r *reader) readAuth(b *block, s Severity) (router.Secret, Account) {
 	defer b.done()
 	b.hushed = true
 	var credential router.Secret
+	var keyFile string
 	for _, key := range []string{"api_key", "access_token", "token"} {
-		if value := b.get(key).secret(s); credential.Empty() {
-			credential = value
+		n := b.get(key)
+		if value := n.secret(s); credential.Empty() {
+			credential, keyFile = value, n.secretFile()
 		}
 	}
 	return credential, Account{
+		KeyFile:   keyFile,
 		OAuthFile: r.resolve(b.get("oauth_file").text("")),
 		Refresh:   b.get("refresh").yes(true),
 		TokenURL:  b.get("token_url").url("http", "https"),

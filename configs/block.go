@@ -40,6 +40,7 @@ func (n node) block() *block {
 func (b *block) get(key string) node {
 	b.asked = append(b.asked, key)
 	n := b.entry(key, key)
+	b.r.rows[n.row] = true
 	if b.legacy != nil {
 		n = b.legacyEntry(key, n)
 	}

@@ -61,11 +61,20 @@ type Threshold struct {
 
 // Load reads the file at path. getenv is asked for the variables that the file's secrets name. The error is a Problems.
 func Load(path string, getenv func(string) string) (*Config, error) {
+	data, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data, getenv)
+}
+
+// Read is the bytes of the file at path, for Parse: they tell whether the file has changed. The error is a Problems.
+func Read(path string) ([]byte, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, Problems{{File: path, Severity: Error, Message: cannotRead(path, err).Error()}}
 	}
-	return Parse(path, data, getenv)
+	return data, nil
 }
 
 var errFolder = errors.New("it is a folder")
@@ -85,17 +94,7 @@ func readFile(path string) ([]byte, error) {
 // Parse reads data as the file called name, whose folder is where relative paths in it begin. The error is a Problems
 // that holds every error of the file, not only the first.
 func Parse(name string, data []byte, getenv func(string) string) (*Config, error) {
-	r := &reader{
-		file: name, dir: filepath.Dir(name), getenv: getenv,
-		places: map[string]place{}, profiles: map[string]bool{}, roles: map[string]string{},
-	}
-	c := &Config{Path: name, places: r.places}
-	if root := r.document(data); root != nil {
-		r.config(node{r: r, value: root, at: place{1, 1}}.block(), c)
-	}
-	if len(r.errors) == 0 {
-		r.buildTable(c)
-	}
+	c, r := readConfig(name, data, getenv)
 	if len(r.errors) > 0 {
 		return nil, r.errors.capped()
 	}
@@ -105,6 +104,22 @@ func Parse(name string, data []byte, getenv func(string) string) (*Config, error
 	c.NotYet = r.notYet
 	sortNotYet(c.NotYet)
 	return c, nil
+}
+
+// readConfig reads data as far as it can be read; the reader holds what is wrong with it.
+func readConfig(name string, data []byte, getenv func(string) string) (*Config, *reader) {
+	r := &reader{
+		file: name, dir: filepath.Dir(name), getenv: getenv,
+		places: map[string]place{}, rows: map[string]bool{}, profiles: map[string]bool{}, roles: map[string]string{},
+	}
+	c := &Config{Path: name, places: r.places}
+	if root := r.document(data); root != nil {
+		r.config(node{r: r, value: root, at: place{1, 1}}.block(), c)
+	}
+	if len(r.errors) == 0 {
+		r.buildTable(c)
+	}
+	return c, r
 }
 
 // config reads the blocks. Profiles come first, then roles: the other blocks name them.

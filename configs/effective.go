@@ -33,6 +33,7 @@ func (c *Config) serverTree() *tree {
 	t.set("listen", s.Listen)
 	t.set("admin_listen", s.AdminListen)
 	t.set("allowed_hosts", s.AllowedHosts)
+	t.set("allowed_origins", s.AllowedOrigins)
 	t.set("data_dir", s.DataDir)
 	t.set("redis_url", s.RedisURL)
 	t.set("instances", s.Instances)

@@ -15,8 +15,8 @@ import (
 // missing, and starts as soon as a key is there.
 func TestExampleLoads(t *testing.T) {
 	bare := parse(t, string(Example()), nil)
-	want := "router_profiles.yaml:73:3: warning: profile openai-main has no credential: set its auth_config.api_key\n" +
-		"router_profiles.yaml:101:3: warning: profile openrouter-backup has no credential: set its auth_config.api_key"
+	want := "router_profiles.yaml:74:3: warning: profile openai-main has no credential: set its auth_config.api_key\n" +
+		"router_profiles.yaml:102:3: warning: profile openrouter-backup has no credential: set its auth_config.api_key"
 	if diff := cmp.Diff(want, bare.Findings().Error()); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}

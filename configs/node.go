@@ -22,6 +22,7 @@ type reader struct {
 	warnings Problems
 	notYet   []NotYet
 	places   map[string]place // of the blocks with a name of their own, by path
+	rows     map[string]bool  // every key that was asked for, as node.row writes it
 
 	profiles map[string]bool   // declared profile ids
 	roles    map[string]string // declared role ids and aliases, to ids

@@ -21,13 +21,13 @@ func (n NotYet) String() string {
 
 // notYet is the table of such keys; * stands for a name of the user's choice. A key leaves it when it takes effect.
 var notYet = map[string]string{
-	"server.allowed_hosts":              "the Host check",
 	"server.redis_url":                  "state shared by several instances",
 	"server.instances":                  "state shared by several instances",
 	"router.quota_threshold_percent":    "quota thresholds",
 	"router.quota_threshold_action":     "quota thresholds",
 	"router.lease_wait_seconds":         "queueing for a slot",
 	"router.cooldown_wait_seconds":      "holding a request until a cooldown ends",
+	"profiles.*.main":                   "the accounts of the admin plane",
 	"profiles.*.lease_mode":             "leases shared by several instances",
 	"profiles.*.probe":                  "usage endpoints",
 	"profiles.*.auth_config.oauth_file": "OAuth credentials",

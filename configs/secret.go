@@ -37,20 +37,39 @@ func (n node) secret(s Severity) router.Secret {
 // expand is what the text of a secret stands for. It works on one value after parsing, so that nothing in a secret can
 // change the structure of the file.
 func (n node) expand(text string) (string, error) {
-	path, isFile := strings.CutPrefix(text, "file:")
+	path, isFile, err := n.filePath(text)
 	if !isFile {
 		return expandEnv(text, n.r.getenv)
 	}
-	path, err := expandEnv(path, n.r.getenv)
 	if err != nil {
 		return "", err
 	}
-	path = n.r.resolve(path)
 	value, perm, err := readSecret(path)
 	if err == nil && perm&^0o640 != 0 {
 		n.warn(": others may use %s (mode %04o); chmod 600 it", path, perm)
 	}
 	return value, err
+}
+
+// filePath is the file that a secret written as file:PATH stands in.
+func (n node) filePath(text string) (path string, isFile bool, err error) {
+	path, isFile = strings.CutPrefix(text, "file:")
+	if !isFile {
+		return "", false, nil
+	}
+	if path, err = expandEnv(path, n.r.getenv); err != nil {
+		return "", true, err
+	}
+	return n.r.resolve(path), true, nil
+}
+
+// secretFile is where a secret's file is, "" for a secret that stands in none or cannot be had.
+func (n node) secretFile() string {
+	if n.blank() {
+		return ""
+	}
+	path, _, _ := n.filePath(n.value.Value) // secret has reported the error
+	return path
 }
 
 // expandEnv replaces every ${NAME} and ${NAME:-default} of text. An empty variable counts as missing.

@@ -3,6 +3,7 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,14 +13,15 @@ import (
 
 // Server is the block server: where the program listens and keeps its things.
 type Server struct {
-	Listen       string   // proxy plane, host:port; also in Config.Proxy
-	AdminListen  string   // admin plane, host:port; also in Config.Admin
-	AllowedHosts []string // also in Config.Proxy and Config.Admin
-	DataDir      string   // "" when neither the file nor the environment gave a place
-	RedisURL     router.Secret
-	Instances    int
-	MaxBodyBytes int64 // also in Config.Proxy
-	DrainGrace   time.Duration
+	Listen         string   // proxy plane, host:port; also in Config.Proxy
+	AdminListen    string   // admin plane, host:port; also in Config.Admin
+	AllowedHosts   []string // also in Config.Proxy and Config.Admin
+	AllowedOrigins []string // also in Config.Proxy
+	DataDir        string   // "" when neither the file nor the environment gave a place
+	RedisURL       router.Secret
+	Instances      int
+	MaxBodyBytes   int64 // also in Config.Proxy
+	DrainGrace     time.Duration
 }
 
 // The addresses of the two planes unless the file or a flag says otherwise.
@@ -35,6 +37,7 @@ func (r *reader) readServer(b *block, c *Config) {
 	s.Listen = r.address(b.get("listen"), DefaultListen)
 	s.AdminListen = r.address(b.get("admin_listen"), DefaultAdminListen)
 	s.AllowedHosts = r.hosts(b.get("allowed_hosts"))
+	s.AllowedOrigins = origins(b.get("allowed_origins"))
 	s.DataDir = r.resolve(b.get("data_dir").text(""))
 	if s.DataDir == "" {
 		s.DataDir = defaultDataDir(r.getenv)
@@ -46,6 +49,7 @@ func (r *reader) readServer(b *block, c *Config) {
 
 	c.Proxy.Listen, c.Admin.Listen = s.Listen, s.AdminListen
 	c.Proxy.AllowedHosts, c.Admin.AllowedHosts = s.AllowedHosts, s.AllowedHosts
+	c.Proxy.AllowedOrigins = s.AllowedOrigins
 	c.Proxy.MaxBodyBytes = s.MaxBodyBytes
 }
 
@@ -73,19 +77,33 @@ func (r *reader) hosts(n node) []string {
 	}))
 }
 
+// origins reads web origins as browsers send them, or * for every one.
+func origins(n node) []string {
+	return slices.Collect(n.words("a web origin", func(o string) error {
+		if o == "*" {
+			return nil
+		}
+		u, err := url.Parse(o)
+		if err != nil || u.Scheme == "" || u.Host == "" || o != u.Scheme+"://"+u.Host || o != strings.ToLower(o) {
+			return fmt.Errorf("%s is not a web origin; want scheme://host or scheme://host:port in lower case, as in https://chat.example.org, or *", shown(o))
+		}
+		return nil
+	}))
+}
+
 func (r *reader) redisURL(n node) router.Secret {
-	url := n.secret(Error)
-	if err := checkRedisURL(url.Reveal()); err != nil {
+	address := n.secret(Error)
+	if err := checkRedisURL(address.Reveal()); err != nil {
 		n.fail(": %v", err)
 	}
-	return url
+	return address
 }
 
 // checkRedisURL looks at the scheme and for a host; "" is fine. The error holds nothing of the URL: it may carry a password.
-func checkRedisURL(url string) error {
-	scheme, rest, found := strings.Cut(url, "://")
+func checkRedisURL(address string) error {
+	scheme, rest, found := strings.Cut(address, "://")
 	switch {
-	case url == "":
+	case address == "":
 		return nil
 	case !found || scheme != "redis" && scheme != "rediss" && scheme != "redis+sentinel":
 		return errors.New("want a URL that begins with redis://, rediss:// or redis+sentinel://")

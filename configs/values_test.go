@@ -19,6 +19,7 @@ server:
   listen: 127.0.0.1:8400
   admin_listen: "[::1]:8401"
   allowed_hosts: [hub.example.org]
+  allowed_origins: ["https://chat.example.org", "*"]
   data_dir: data
   redis_url: rediss://cache:6379
   instances: 3
@@ -113,10 +114,11 @@ func TestEveryKeyArrives(t *testing.T) {
 	}
 	f("server", Server{
 		Listen: "127.0.0.1:8400", AdminListen: "[::1]:8401", AllowedHosts: []string{"hub.example.org"}, DataDir: "/etc/hub/data",
-		RedisURL: router.NewSecret("rediss://cache:6379"), Instances: 3, MaxBodyBytes: 1 << 20,
+		AllowedOrigins: []string{"https://chat.example.org", "*"},
+		RedisURL:       router.NewSecret("rediss://cache:6379"), Instances: 3, MaxBodyBytes: 1 << 20,
 	}, c.Server)
 	f("proxy", proxy.Config{
-		Listen: "127.0.0.1:8400", AllowedHosts: []string{"hub.example.org"}, MaxBodyBytes: 1 << 20,
+		Listen: "127.0.0.1:8400", AllowedHosts: []string{"hub.example.org"}, AllowedOrigins: []string{"https://chat.example.org", "*"}, MaxBodyBytes: 1 << 20,
 		Keys: []proxy.Key{
 			{Name: "laptop", Secret: router.NewSecret("key-of-laptop"), DefaultRole: "orchestrator", Roles: []string{"orchestrator", "coder-primary"}},
 			{Name: "42", Secret: router.NewSecret("4242")},

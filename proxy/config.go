@@ -9,7 +9,8 @@ import (
 // Config are the proxy plane's own keys of the configuration.
 type Config struct {
 	Listen            string // server.listen
-	AllowedHosts      []string
+	AllowedHosts      []string // server.allowed_hosts
+	AllowedOrigins    []string // server.allowed_origins: pages of these may call; "*" = any; empty = none
 	MaxBodyBytes      int64
 	Keys              []Key    // client_keys; empty = any key or none
 	SessionHeaders    []string // router.session_headers, in order of preference
