@@ -24,7 +24,7 @@ type Lease struct {
 	slots *slots
 }
 
-// Release gives the slot back. A second call does nothing.
+// Release gives the slot back, to whoever waits for it first. A second call does nothing.
 func (l *Lease) Release() { l.slots.release(l) }
 
 // ID names the lease, unique among all instances of the hub.

@@ -39,6 +39,7 @@ func (r *Router) fold(profileID string, c quota.Call, rd quota.Reading) {
 
 // ClearCooldown forgets what stands against an account, on an operator's word. It reports whether there is such an account.
 func (r *Router) ClearCooldown(profileID string) bool {
+	defer r.queue.serveAll()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.Snapshot()
@@ -54,7 +55,9 @@ func (r *Router) ClearCooldown(profileID string) bool {
 }
 
 // Swap puts the router under another table. Requests under way finish on what they hold; leases stay held and counted.
+// Those who wait keep their turn and are given what the new table has for them.
 func (r *Router) Swap(t *Table) Change {
+	defer r.queue.serveAll()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, change := r.Snapshot().withTable(t, r.now())

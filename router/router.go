@@ -3,15 +3,17 @@
 //	configuration ── NewTable ──► Table ──┐
 //	                                      ├──► Snapshot ── Choose(query, bound, occupancy, now) ──► Plan ──► Explain
 //	an answer ── Observe ──► Standings ───┘                          │
-//	                                                                 └──► Acquire(node) ──► Lease ── Release
+//	                                                                 ├──► Acquire(node) ──► Lease ── Release
+//	                                                                 └──► Wait ── in turn ───┘
 //
 // A Table is the configuration, cross-checked once. A Snapshot is a Table with what was learnt of each account; it is
 // immutable and stands behind one atomic pointer. Choose is pure and gives every node of a role its verdict, so explain
 // and the router cannot disagree. Acquire is where a choice becomes binding: it looks at the newest health and takes a
-// slot, or says why not.
+// slot, or says why not. Wait is for those who found every slot taken: they are given one in turn.
 //
-// Who owns what: Router.mu the writers of the snapshot pointer; slots.mu the leases of one profile; affinity.mu the bonds;
-// Router.Run, the one goroutine, the calls to the StateStore.
+// Who owns what: Router.mu the writers of the snapshot pointer; queue.mu who waits and in what order; slots.mu the leases
+// of one profile; affinity.mu the bonds; Router.Run, the one goroutine, the calls to the StateStore. Locks are taken in
+// this order.
 package router
 
 import (
@@ -41,6 +43,7 @@ type Router struct {
 	store    StateStore
 	logger   *slog.Logger
 	leases   *leases
+	queue    *queue
 	affinity *affinity
 	changed  chan struct{} // holds one: there is something to save
 
@@ -64,7 +67,8 @@ func New(t *Table, o Options) *Router {
 	if peers == nil {
 		peers = Solo{}
 	}
-	r.leases = newLeases(cmp.Or(o.Instance, strings.ToLower(rand.Text()[:8])), peers)
+	r.queue = newQueue(r)
+	r.leases = newLeases(cmp.Or(o.Instance, strings.ToLower(rand.Text()[:8])), peers, r.queue)
 	s := NewSnapshot(t)
 	s.live = r.leases.behind(t)
 	r.snapshot.Store(s)
@@ -131,33 +135,40 @@ type Refusal struct {
 }
 
 // Acquire takes a slot for n, and looks once more at the account as it is now: between the plan and the call another
-// request may have found it spent, or a reload may have changed it. On refusal n says why, so that the trail does. On
-// success n.Profile and the lease's are the account as it is now; whoever holds the lease releases it.
+// request may have found it spent, or a reload may have changed it. It never overtakes those who Wait. On refusal n says
+// why, so that the trail does. On success n.Profile and the lease's are the account as it is now; whoever holds the lease
+// releases it.
 func (r *Router) Acquire(n *Node, h Holder) (*Lease, Refusal) {
 	s, now := r.Snapshot(), r.now()
-	lease, no := r.acquire(s, n, h, now)
+	no := s.admit(n, now)
+	var lease *Lease
+	if no.Reason == Usable {
+		if slots := s.live.slots[n.Index]; !slots.spokenFor() {
+			lease = r.leases.take(slots, n.Profile, h, now)
+		}
+		if lease == nil {
+			no.Reason = ReasonConcurrency
+		}
+	}
 	n.Reason, n.Block = no.Reason, no.Block
 	return lease, no
 }
 
-func (r *Router) acquire(s *Snapshot, n *Node, h Holder, now time.Time) (*Lease, Refusal) {
+// admit is what stands against a node now, its slots left aside. The node becomes that of s.
+func (s *Snapshot) admit(n *Node, now time.Time) Refusal {
 	i, ok := s.Table.ProfileIndex(n.Profile.ID)
 	if !ok {
-		return nil, Refusal{Reason: ReasonDisabled}
+		return Refusal{Reason: ReasonDisabled}
 	}
 	n.Index, n.Profile = i, s.Table.Profiles[i]
 	if why := s.Table.unfit(n.Profile); why != Usable {
-		return nil, Refusal{Reason: why}
+		return Refusal{Reason: why}
 	}
 	if n.Model == "" {
-		return nil, Refusal{Reason: ReasonModel}
+		return Refusal{Reason: ReasonModel}
 	}
 	if b := s.Standings[i].Check(n.Model, n.Family, now); b.State != quota.Ready {
-		return nil, Refusal{Reason(b.State), b}
+		return Refusal{Reason(b.State), b}
 	}
-	lease := r.leases.take(s.live.slots[i], n.Profile, h, now)
-	if lease == nil {
-		return nil, Refusal{Reason: ReasonConcurrency}
-	}
-	return lease, Refusal{}
+	return Refusal{}
 }

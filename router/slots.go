@@ -13,11 +13,13 @@ type slots struct {
 	profile  string
 	instance string
 	peers    Peers
+	queue    *queue
 
 	mu   sync.Mutex
 	held map[uint64]*Lease // by generation
 
-	count atomic.Int64 // len(held), written under mu, for readers that must not wait
+	count   atomic.Int64 // len(held), written under mu, for readers that must not wait
+	waiting atomic.Int64 // how many of the queue could be given one of these; written under the queue's lock
 }
 
 // take enters l unless limit slots are held already, by all instances together; 0 = unlimited.
@@ -32,16 +34,26 @@ func (s *slots) take(l *Lease, limit int) bool {
 	return true
 }
 
-// release takes l out if it is still in.
+// release takes l out if it is still in, and then hands its slot to whoever waits for one.
 func (s *slots) release(l *Lease) {
+	if s.remove(l) {
+		s.spokenFor()
+	}
+}
+
+func (s *slots) remove(l *Lease) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held[l.Generation] != l {
-		return
+		return false
 	}
 	delete(s.held, l.Generation)
 	s.changed()
+	return true
 }
+
+// spokenFor hands what is free to those who wait for it, and reports whether some of them still do.
+func (s *slots) spokenFor() bool { return s.waiting.Load() > 0 && s.queue.serve(s) }
 
 // changed runs under mu: the peers hear the counts in the order in which they came about.
 func (s *slots) changed() {
@@ -65,14 +77,15 @@ func (s *slots) list() []*Lease {
 type leases struct {
 	instance   string
 	peers      Peers
+	queue      *queue
 	generation atomic.Uint64
 
 	mu        sync.Mutex
 	byProfile map[string]*slots
 }
 
-func newLeases(instance string, peers Peers) *leases {
-	return &leases{instance: instance, peers: peers, byProfile: make(map[string]*slots)}
+func newLeases(instance string, peers Peers, q *queue) *leases {
+	return &leases{instance: instance, peers: peers, queue: q, byProfile: make(map[string]*slots)}
 }
 
 func (ls *leases) of(profile string) *slots {
@@ -80,7 +93,7 @@ func (ls *leases) of(profile string) *slots {
 	defer ls.mu.Unlock()
 	s, ok := ls.byProfile[profile]
 	if !ok {
-		s = &slots{profile: profile, instance: ls.instance, peers: ls.peers, held: make(map[uint64]*Lease)}
+		s = &slots{profile: profile, instance: ls.instance, peers: ls.peers, queue: ls.queue, held: make(map[uint64]*Lease)}
 		ls.byProfile[profile] = s
 	}
 	return s
