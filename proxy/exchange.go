@@ -146,6 +146,7 @@ func (x *exchange) arm() {
 // commitTo marks the point of no return: the head of an answer goes out. What is left of the total deadline stands.
 func (x *exchange) commitTo(n *router.Node, status int) {
 	x.committed = true
+	x.body = nil // nobody else will be asked: a long stream need not hold the conversation
 	x.told.Status = status
 	x.setHubHeaders(n)
 	if x.req.Stream {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -57,16 +58,31 @@ var buffers = sync.Pool{New: func() any {
 // relay serves a streamed call.
 func (t *try) relay(res *http.Response) *failure {
 	if !eventStream(res.Header) {
-		head, err := readUpTo(res.Body, quota.BodyLimit)
-		if err != nil && t.ctx.Err() != nil {
-			return t.lost(err, res.StatusCode)
-		}
-		return t.fail(t.notAnAnswer(res, head), res.StatusCode, head)
+		return t.relayWhole(res)
 	}
 	body, err := decoded(res)
 	if err != nil {
 		return t.lost(err, res.StatusCode)
 	}
+	return t.relayEvents(res, body)
+}
+
+// relayWhole serves a streamed call whose upstream answered with a whole completion, as some servers do: the client gets the
+// stream that says the same. Anything else is no answer.
+func (t *try) relayWhole(res *http.Response) *failure {
+	body, err := readWhole(res)
+	if err != nil {
+		return t.lost(err, res.StatusCode)
+	}
+	a := wire.ReadAnswer(body)
+	if !a.Valid || a.Error || !a.Content {
+		return t.fail(t.notAnAnswer(res, body), res.StatusCode, body)
+	}
+	return t.relayEvents(res, bytes.NewReader(wire.AsStream(body)))
+}
+
+// relayEvents relays events, whether they came from the wire or were made of a whole answer.
+func (t *try) relayEvents(res *http.Response, body io.Reader) *failure {
 	b := buffers.Get().(*streamBuffers)
 	defer b.giveBack()
 	s := &stream{t: t, res: res, body: body, streamBuffers: b}

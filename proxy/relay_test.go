@@ -119,3 +119,17 @@ func TestNothingOfSubstance(t *testing.T) {
 		r.want(r.chat(askStream), "200 profile=b attempts=2 after=timeout [DONE]")
 	})
 }
+
+// An upstream that answers a streamed request with a whole completion serves it all the same: the client gets a stream.
+func TestWholeAnswerToAStream(t *testing.T) {
+	r := newRig(t, setup{})
+	r.sim.Push("a", simulator.Status(200, `{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, nil))
+	got := r.chat(askStream)
+	want := `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}` + "\n\n" + chunkDone
+	if got.status != 200 || got.body != want || got.header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
+		t.Errorf("%d %v\n got %q\nwant %q", got.status, got.header, got.body, want)
+	}
+	if u := r.told.last().Attempts[0].Usage; u.Input != 3 || u.Output != 1 {
+		t.Errorf("usage %+v", u)
+	}
+}
