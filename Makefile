@@ -3,6 +3,7 @@
 GO       ?= go
 FUZZTIME ?= 10s
 BENCH    ?= .
+LOAD     ?= -quick
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # Tools are pinned in tools.mod, apart from go.mod: what checks the code is no dependency of the code.
@@ -19,7 +20,7 @@ in_each  = @set -e; for m in $(MODULES); do echo "$(1) ($$m)"; (cd "$$m" && $(2)
 # The program links no C. The race detector does, and says so for itself.
 export CGO_ENABLED := 0
 
-.PHONY: help run demo build test check unit race clients clients-full fuzz bench cover lint fmt deps clean
+.PHONY: help run demo build test check unit race clients clients-full fuzz bench load cover lint fmt deps clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
@@ -75,6 +76,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 
 bench: ## the benchmarks that BENCH (all) matches
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+load: ## the built hub beside a bare reverse proxy on loopback, half a minute (LOAD= : all scenarios, minutes)
+	$(GO) run ./benchmarks/load $(LOAD)
 
 cover: ## statement coverage by function, and coverage.out
 	$(GO) test -coverpkg=./... -coverprofile=coverage.out ./...

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+)
+
+// target is one way to the upstream.
+type target struct {
+	name string
+	addr string // host:port
+	path string
+	pid  int
+	// allocated is what its process has allocated so far; nil = not known.
+	allocated func(context.Context) (allocations, error)
+	// flaw is why it may break an answer. Such answers are counted; everywhere else one ends the run.
+	flaw string
+}
+
+// parts are the processes of a run and the ways through them.
+type parts struct {
+	targets []*target
+	// connections is how many the upstream has accepted so far.
+	connections func() (uint64, error)
+	release     func() error // lets held streams go on
+	stops       []func() error
+}
+
+// The names of the targets. Ratios are against the yardstick, added latency against direct.
+const (
+	directName    = "direct"
+	yardstickName = "reverseproxy"
+	hubName       = "hub"
+)
+
+// startParts starts all processes.
+func startParts(ctx context.Context, binary string) (_ *parts, err error) {
+	p := &parts{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.stop())
+		}
+	}()
+	up, err := startChild(ctx, upstreamChild)
+	if err != nil {
+		return nil, err
+	}
+	p.stops = append(p.stops, up.stop)
+	yard, err := startChild(ctx, yardstickChild, up.addr)
+	if err != nil {
+		return nil, err
+	}
+	p.stops = append(p.stops, yard.stop)
+	h, err := startHub(ctx, binary, up.addr)
+	if err != nil {
+		return nil, err
+	}
+	p.stops = append(p.stops, h.stop)
+
+	const path = "/v1/chat/completions"
+	p.targets = []*target{
+		{name: directName, addr: up.addr, path: path, pid: up.cmd.Process.Pid},
+		{
+			name: yardstickName, addr: yard.addr, path: path, pid: yard.cmd.Process.Pid, allocated: yard.allocated,
+			flaw: "golang/go#40747: the server closes a body that the transport still reads when the answer is quick",
+		},
+		{name: hubName, addr: h.addr, path: hubPath, pid: h.cmd.Process.Pid, allocated: h.allocated},
+	}
+	p.connections = func() (uint64, error) {
+		c, err := up.ask(askCounts)
+		return c.Connections, err
+	}
+	p.release = func() error {
+		_, err := up.ask(askRelease)
+		return err
+	}
+	return p, nil
+}
+
+// allocated asks a child.
+func (p *process) allocated(context.Context) (allocations, error) {
+	c, err := p.ask(askCounts)
+	return c.allocations, err
+}
+
+// stop ends the processes, the last started first.
+func (p *parts) stop() error {
+	var errs []error
+	for len(p.stops) > 0 {
+		last := len(p.stops) - 1
+		errs = append(errs, p.stops[last]())
+		p.stops = p.stops[:last]
+	}
+	return errors.Join(errs...)
+}
