@@ -86,7 +86,7 @@ func benchmark(b *testing.B, upstream canned, body string) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		req := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
+		req := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "http://127.0.0.1:7400/v1/chat/completions", strings.NewReader(body))
 		req.Header.Set("Authorization", "Bearer key")
 		req.Header.Set("X-Hub-Session", "s")
 		w := &sink{header: make(http.Header, 16)}

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -31,16 +30,9 @@ type try struct {
 	reading quota.Reading
 }
 
-// skipped is the failure of a node that was not called after all.
-var skipped = failure{}
-
-// attempt tries one node. nil: the exchange is over, one way or another. Otherwise nothing was committed and the next
-// node may be tried.
-func (x *exchange) attempt(n *router.Node) *failure {
-	lease, no := x.p.router.Acquire(n, router.Holder{Session: x.session, Role: x.role.Role.ID, RequestID: x.told.ID})
-	if no.Reason != router.Usable {
-		return &skipped
-	}
+// attempt tries one node, by the lease it was given. nil: the exchange is over, one way or another. Otherwise nothing was
+// committed and the next node may be tried.
+func (x *exchange) attempt(n *router.Node, lease *router.Lease) *failure {
 	defer lease.Release()
 
 	ctx, cancel := context.WithCancelCause(x.ctx)
@@ -133,23 +125,15 @@ func (t *try) lost(err error, status int) *failure {
 // it did.
 func (t *try) over() bool {
 	x := t.x
-	switch cause := context.Cause(x.ctx); {
-	case x.gone():
-		t.told.Outcome = string(telemetry.ClientClosed)
-		x.told.Outcome, x.aborted = telemetry.ClientClosed, true
-		return true
-	case cause == nil:
+	if !x.lapsed() {
 		return false
-	case errors.Is(cause, errDrained):
-		t.told.Outcome = string(telemetry.ClientClosed)
-		x.refuse(draining(), telemetry.Unavailable)
-		return true
-	default:
-		t.told.Outcome, t.told.Reason = string(quota.Timeout), cause.Error()
-		x.tried = append(x.tried, t.tried(string(quota.Timeout), cause.Error(), time.Time{}))
-		x.refuse(&refusal{code: codeUpstreamUnavailable, message: cause.Error()}, telemetry.Exhausted)
-		return true
 	}
+	t.told.Outcome = string(telemetry.ClientClosed)
+	if x.told.Outcome == telemetry.Exhausted { // by a deadline
+		t.told.Outcome, t.told.Reason = string(quota.Timeout), context.Cause(x.ctx).Error()
+		x.tried = append(x.tried, t.tried(t.told.Outcome, t.told.Reason, time.Time{}))
+	}
+	return true
 }
 
 // fail settles a failed attempt: the router learns of it, the client either gets its own mistake back or nothing yet.

@@ -1,9 +1,7 @@
 package proxy
 
 import (
-	"cmp"
 	"errors"
-	"time"
 
 	"hermes-hub/proxy/wire"
 	"hermes-hub/quota"
@@ -83,43 +81,60 @@ func (x *exchange) query() router.Query {
 	return router.Query{Role: x.role.Role, Model: x.role.Model, AnyNode: x.role.AnyNode, Session: x.session}
 }
 
-// try walks the plan: each usable node at most once, until one answers, one verdict ends the walk, or nothing is left.
+// try walks the plan, waits for somebody to become free where that may help, and walks the plan as it is then.
 func (x *exchange) try() {
-	limit := x.attemptLimit()
-	tooSmall := 0 // the window that was too small for this conversation, 0 = none was
-	var short *failure
-	for i := range x.plan.Nodes {
-		n := &x.plan.Nodes[i]
-		if n.Reason != router.Usable || tooSmall > 0 && !larger(n, tooSmall) {
-			continue
-		}
-		if len(x.told.Attempts) >= limit {
-			x.refuse(unavailable(x.role.Role.ID, "could not answer within its number of attempts"), telemetry.Exhausted)
-			return
-		}
-		f := x.attempt(n)
-		switch {
-		case f == nil:
-			return // answered, refused, or gone: attempt said so
-		case f.reading.Class == quota.ContextTooLong:
-			short = f
-			tooSmall = max(tooSmall, n.Profile.ContextLength)
-			if tooSmall == 0 { // nothing is known to be larger than an unknown window
-				x.overflow(short)
-				return
-			}
-		}
+	for !x.walk() && x.wait() {
 	}
-	if short != nil {
-		x.overflow(short)
-		return
-	}
-	x.exhaust()
 }
 
-// attemptLimit is how many upstream attempts this request may make.
-func (x *exchange) attemptLimit() int {
-	return cmp.Or(x.plan.Snapshot.Table.Attempts(x.role.Role), len(x.plan.Nodes))
+// walk asks the plan's usable nodes, each at most once, until one answers, one verdict ends the walk, or nothing is left.
+// It reports whether the exchange is over.
+func (x *exchange) walk() bool {
+	for i := range x.plan.Nodes {
+		n := &x.plan.Nodes[i]
+		if n.Reason != router.Usable || !x.open(n) {
+			continue
+		}
+		if x.spent() {
+			x.refuse(unavailable(x.role.Role.ID, "could not answer within its number of attempts"), telemetry.Exhausted)
+			return true
+		}
+		lease, no := x.p.router.Acquire(n, x.holder())
+		if no.Reason == router.Usable && x.ask(n, lease) {
+			return true
+		}
+	}
+	return false
+}
+
+// spent reports whether the request has made as many upstream attempts as it may. Without a number each walk asks every
+// candidate once.
+func (x *exchange) spent() bool {
+	limit := x.plan.Snapshot.Table.Attempts(x.role.Role)
+	return limit > 0 && len(x.told.Attempts) >= limit
+}
+
+func (x *exchange) holder() router.Holder {
+	return router.Holder{Session: x.session, Role: x.role.Role.ID, RequestID: x.told.ID}
+}
+
+// ask makes one attempt and keeps what it taught. It reports whether the exchange is over: answered, refused, or gone.
+func (x *exchange) ask(n *router.Node, lease *router.Lease) bool {
+	f := x.attempt(n, lease)
+	if f == nil {
+		return true
+	}
+	x.endTrial()
+	x.failed = append(x.failed, itemOf(n))
+	if f.reading.Class == quota.ContextTooLong {
+		x.short = f
+		x.tooSmall = max(x.tooSmall, n.Profile.ContextLength)
+		if x.tooSmall == 0 { // nothing is known to be larger than an unknown window
+			x.overflow(f)
+			return true
+		}
+	}
+	return false
 }
 
 // overflow answers that the conversation is too long for every node that could be asked.
@@ -132,14 +147,15 @@ func (x *exchange) overflow(f *failure) {
 	x.refuse(tooLong(window), telemetry.InvalidCall)
 }
 
-// exhaust answers that nobody could serve, from a plan made now: it holds what the attempts have taught.
-func (x *exchange) exhaust() {
-	now := time.Now()
-	var after router.Plan
-	x.p.router.Plan(x.query(), &after)
+// exhaust answers that nobody could serve, from a plan that holds what the attempts have taught.
+func (x *exchange) exhaust(after *router.Plan) {
+	if x.short != nil {
+		x.overflow(x.short)
+		return
+	}
 	model := x.role.Model
 	if model == "" {
 		model = x.req.Model
 	}
-	x.refuse(exhausted(x.role.Role.ID, model, after.Nodes, now), telemetry.Exhausted)
+	x.refuse(exhausted(x.role.Role.ID, model, after.Nodes, after.At), telemetry.Exhausted)
 }

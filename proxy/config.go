@@ -3,17 +3,20 @@ package proxy
 import (
 	"time"
 
+	"hermes-hub/proxy/hostname"
 	"hermes-hub/router"
 )
 
 // Config are the proxy plane's own keys of the configuration.
 type Config struct {
-	Listen            string // server.listen
+	Listen            string   // server.listen
 	AllowedHosts      []string // server.allowed_hosts
 	AllowedOrigins    []string // server.allowed_origins: pages of these may call; "*" = any; empty = none
 	MaxBodyBytes      int64
-	Keys              []Key    // client_keys; empty = any key or none
-	SessionHeaders    []string // router.session_headers, in order of preference
+	Keys              []Key         // client_keys; empty = any key or none
+	SessionHeaders    []string      // router.session_headers, in order of preference
+	LeaseWait         time.Duration // router.lease_wait_seconds: for a slot, when every candidate is only busy; 0 = not at all
+	CooldownWait      time.Duration // router.cooldown_wait_seconds: for the first candidate that comes back; 0 = not at all
 	RequestTimeout    time.Duration
 	CommitDeadline    time.Duration
 	ConnectTimeout    time.Duration
@@ -33,10 +36,17 @@ type Key struct {
 // ones it began with.
 type settings struct {
 	Config
-	keys *keyring
+	keys    *keyring
+	names   hostname.Names
+	origins origins
 }
 
-func newSettings(c Config) *settings { return &settings{c, newKeyring(c.Keys)} }
+func newSettings(c Config) *settings {
+	return &settings{
+		Config: c, keys: newKeyring(c.Keys),
+		names: hostname.Names{Listen: c.Listen, Allowed: c.AllowedHosts}, origins: newOrigins(c.AllowedOrigins),
+	}
+}
 
 // Protocols are the upstream protocols the proxy can speak. A node of another protocol is skipped, and check warns.
 func Protocols() []router.Protocol { return []router.Protocol{router.ProtocolChat} }

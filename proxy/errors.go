@@ -14,6 +14,9 @@ const (
 	codeInvalidRequest      code = "invalid_request_error"
 	codeInvalidKey          code = "invalid_api_key"
 	codeRoleForbidden       code = "role_forbidden"
+	codeForeignHost         code = "foreign_host"
+	codeCrossOrigin         code = "cross_origin"
+	codeUpgradeRequired     code = "upgrade_required"
 	codeModelNotFound       code = "model_not_found"
 	codeNotFound            code = "not_found"
 	codeMethodNotAllowed    code = "method_not_allowed"
@@ -40,6 +43,9 @@ var meanings = map[code]meaning{
 	codeInvalidRequest:      {http.StatusBadRequest, "invalid_request_error"},
 	codeInvalidKey:          {http.StatusUnauthorized, "invalid_request_error"},
 	codeRoleForbidden:       {http.StatusForbidden, "invalid_request_error"},
+	codeForeignHost:         {http.StatusMisdirectedRequest, "invalid_request_error"},
+	codeCrossOrigin:         {http.StatusForbidden, "invalid_request_error"},
+	codeUpgradeRequired:     {http.StatusUpgradeRequired, "invalid_request_error"},
 	codeModelNotFound:       {http.StatusNotFound, "invalid_request_error"},
 	codeNotFound:            {http.StatusNotFound, "invalid_request_error"},
 	codeMethodNotAllowed:    {http.StatusMethodNotAllowed, "invalid_request_error"},

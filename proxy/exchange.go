@@ -33,6 +33,7 @@ type exchange struct {
 	plan     router.Plan
 	tried    []router.Tried
 	classes  []quota.Class
+	search
 
 	ctx       context.Context // of the request, with its deadlines
 	cancel    context.CancelCauseFunc
@@ -62,12 +63,13 @@ func (x *exchange) finish() {
 	if x.told.Outcome == "" { // a panic is on its way past
 		x.told.Outcome, x.told.Status = telemetry.InternalError, http.StatusInternalServerError
 	}
+	x.endTrial()
 	x.cancel(nil)
 	if x.deadline != nil {
 		x.deadline.Stop()
 	}
 	x.told.Total = time.Since(x.told.Start)
-	x.told.Overhead = x.told.Total
+	x.told.Overhead = x.told.Total - x.told.Waited
 	for i := range x.told.Attempts {
 		x.told.Overhead -= x.told.Attempts[i].Duration
 	}
@@ -140,12 +142,14 @@ func (x *exchange) arm() {
 		limit, cause = cfg.CommitDeadline, errCommitDeadline
 	}
 	cancel := x.cancel
+	x.due = time.Now().Add(limit)
 	x.deadline = time.AfterFunc(limit, func() { cancel(cause) })
 }
 
 // commitTo marks the point of no return: the head of an answer goes out. What is left of the total deadline stands.
 func (x *exchange) commitTo(n *router.Node, status int) {
 	x.committed = true
+	x.endTrial()
 	x.body = nil // nobody else will be asked: a long stream need not hold the conversation
 	x.told.Status = status
 	x.setHubHeaders(n)

@@ -15,7 +15,10 @@ import (
 // reaches the client but what the other list names.
 func TestHeaderAllowLists(t *testing.T) {
 	r := newRig(t, setup{
-		config: func(c *Config) { c.Keys = []Key{{Name: "desk", Secret: router.NewSecret("canary-client-key")}} },
+		config: func(c *Config) {
+			c.Keys = []Key{{Name: "desk", Secret: router.NewSecret("canary-client-key")}}
+			c.AllowedOrigins = []string{"http://canary-7.test"}
+		},
 		profiles: func(ps []router.Profile) {
 			ps[0].Headers = http.Header{"X-Extra": {"configured"}, "User-Agent": {"own-agent/1"}}
 		},

@@ -84,7 +84,7 @@ func TestModels(t *testing.T) {
 // Every code has its row: none is ever answered with status 0 or an empty type.
 func TestEveryCodeHasAMeaning(t *testing.T) {
 	codes := []code{
-		codeInvalidRequest, codeInvalidKey, codeRoleForbidden, codeModelNotFound, codeNotFound, codeMethodNotAllowed, codeBodyTooLarge,
+		codeInvalidRequest, codeInvalidKey, codeRoleForbidden, codeForeignHost, codeCrossOrigin, codeUpgradeRequired, codeModelNotFound, codeNotFound, codeMethodNotAllowed, codeBodyTooLarge,
 		codeEncoding, codeBodyStalled, codeContextTooLong, codeUpstreamUnavailable, codeUsageLimit, codePayment, codeInterrupted,
 		codeHubUnavailable, codeInternal,
 	}

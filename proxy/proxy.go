@@ -2,8 +2,10 @@
 //
 // One request's life, top to bottom, one function a step:
 //
+//	rim                                      is the hub meant, and may this page call it    (rim.go, origins.go)
 //	gin ── Proxy.route ── exchange.serve     who calls, what they want, which role        (identify.go, body.go, wire)
 //	                        └─ exchange.try   the role's plan, node by node                (chat.go)
+//	                             ├─ wait      for a slot, or for an account to come back   (wait.go, trial.go)
 //	                             └─ attempt   a lease, a clock, one call                   (attempt.go)
 //	                                  ├─ refused, lost   what the failure means            (lost.go, quota)
 //	                                  ├─ answer          a whole answer, held until whole  (answer.go)
@@ -61,13 +63,15 @@ type Proxy struct {
 	own       *transports
 	started   int64 // epoch seconds: the models' creation time
 	gate      *gate
+	trials    *trials
 }
 
 // New is a proxy plane. Nothing is called before its first request.
 func New(o Options) *Proxy {
 	p := &Proxy{
 		router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
-		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport, gate: newGate(),
+		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport,
+		gate: newGate(), trials: newTrials(),
 	}
 	p.settings.Store(newSettings(o.Config))
 	if p.transport == nil {
@@ -123,7 +127,7 @@ func (p *Proxy) Handler() http.Handler {
 	e.NoMethod(func(c *gin.Context) {
 		p.plain(c, &refusal{code: codeMethodNotAllowed, message: c.Request.Method + " is not allowed on this path", allow: c.Writer.Header().Get("Allow")})
 	})
-	return e
+	return p.rim(e)
 }
 
 // both registers a path with and without a trailing slash.
@@ -156,12 +160,7 @@ func bare(w gin.ResponseWriter) http.ResponseWriter {
 }
 
 // plain answers a request that no surface serves.
-func (p *Proxy) plain(c *gin.Context, e *refusal) {
-	id := newRequestID()
-	c.Header(headerRequestID, id)
-	c.Header(headerXRequestID, id)
-	e.write(c.Writer)
-}
+func (p *Proxy) plain(c *gin.Context, e *refusal) { deny(c.Writer, e) }
 
 // recoverPanics keeps a bug from taking the process down. gin's own recovery would swallow http.ErrAbortHandler and end a
 // cut stream cleanly, which a client takes for a whole answer; this one lets it through.

@@ -92,6 +92,7 @@ func newRig(t *testing.T, s setup) *rig {
 	}
 	r.router = router.New(r.table(s, base), router.Options{Now: s.clock, Logger: slog.New(slog.NewTextHandler(r.log, nil))})
 	cfg := Config{
+		Listen: "127.0.0.1:7400", AllowedHosts: []string{"hub.test"},
 		MaxBodyBytes: 1 << 20, RequestTimeout: time.Minute, CommitDeadline: 35 * time.Second, ConnectTimeout: 5 * time.Second,
 		FirstTokenTimeout: 20 * time.Second, IdleTimeout: 30 * time.Second,
 		SessionHeaders: []string{"X-Hub-Session", "X-Hermes-Session-Id", "X-Session-Id"},

@@ -57,6 +57,7 @@ type Exchange struct {
 	Outcome    Outcome
 	Status     int           // status the client saw, or would have seen
 	Total      time.Duration // from the request's head to its end
-	Overhead   time.Duration // Total less the time spent waiting for upstreams and the client
+	Waited     time.Duration // for a slot or for an account to come back, while nobody was asked
+	Overhead   time.Duration // Total less Waited and the time spent waiting for upstreams and the client
 	Err        string        // one line for the log, never for the client
 }

@@ -36,6 +36,7 @@ func (x Exchange) LogValue() slog.Value {
 		slog.String("tried", x.tried()),
 		slog.Float64("total_ms", milliseconds(x.Total)),
 		slog.Float64("overhead_ms", milliseconds(x.Overhead)),
+		known("waited_ms", milliseconds(x.Waited), x.Waited > 0),
 		known("first_token_ms", milliseconds(firstToken), firstToken > 0),
 		known("input_tokens", usage.Input, usage.Known),
 		known("output_tokens", usage.Output, usage.Known),

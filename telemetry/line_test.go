@@ -34,12 +34,12 @@ func TestLine(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	f(failedOver(), "text", `INFO msg=request id=req_1 outcome=success status=200 endpoint=/v1/chat/completions role=coder role_source=explicit key=laptop requested_model=auto stream=true profile=claude-2 model=claude-opus-4-5 attempts=2 failovers=1 tried=codex-1:quota_exhausted,claude-2:ok total_ms=1500 overhead_ms=1.5 first_token_ms=250 input_tokens=1000 output_tokens=50 cost_usd=0.0125 err=<nil>`)
+	f(failedOver(), "text", `INFO msg=request id=req_1 outcome=success status=200 endpoint=/v1/chat/completions role=coder role_source=explicit key=laptop requested_model=auto stream=true profile=claude-2 model=claude-opus-4-5 attempts=2 failovers=1 tried=codex-1:quota_exhausted,claude-2:ok total_ms=1500 overhead_ms=1.5 waited_ms=<nil> first_token_ms=250 input_tokens=1000 output_tokens=50 cost_usd=0.0125 err=<nil>`)
 	// T05, T08: what is not known is null, and every field is there all the same.
 	f(&Exchange{ID: "req_2", Outcome: InternalError, Status: 500, Err: "boom"}, "json",
-		`"ERROR","msg":"request","id":"req_2","outcome":"internal_error","status":500,"endpoint":"","role":"","role_source":"","key":"","requested_model":"","stream":false,"profile":null,"model":null,"attempts":0,"failovers":0,"tried":"","total_ms":0,"overhead_ms":0,"first_token_ms":null,"input_tokens":null,"output_tokens":null,"cost_usd":null,"err":"boom"}`)
+		`"ERROR","msg":"request","id":"req_2","outcome":"internal_error","status":500,"endpoint":"","role":"","role_source":"","key":"","requested_model":"","stream":false,"profile":null,"model":null,"attempts":0,"failovers":0,"tried":"","total_ms":0,"overhead_ms":0,"waited_ms":null,"first_token_ms":null,"input_tokens":null,"output_tokens":null,"cost_usd":null,"err":"boom"}`)
 	f(&Exchange{ID: "req_3", Outcome: Exhausted, Status: 429, Attempts: []Attempt{{Profile: "p", Outcome: "billing", Status: 402}}}, "json",
-		`"WARN","msg":"request","id":"req_3","outcome":"exhausted","status":429,"endpoint":"","role":"","role_source":"","key":"","requested_model":"","stream":false,"profile":"p","model":"","attempts":1,"failovers":0,"tried":"p:billing","total_ms":0,"overhead_ms":0,"first_token_ms":null,"input_tokens":null,"output_tokens":null,"cost_usd":null,"err":null}`)
+		`"WARN","msg":"request","id":"req_3","outcome":"exhausted","status":429,"endpoint":"","role":"","role_source":"","key":"","requested_model":"","stream":false,"profile":"p","model":"","attempts":1,"failovers":0,"tried":"p:billing","total_ms":0,"overhead_ms":0,"waited_ms":null,"first_token_ms":null,"input_tokens":null,"output_tokens":null,"cost_usd":null,"err":null}`)
 }
 
 // At the level info a success at the first try is silent, a failover is not.
