@@ -64,7 +64,7 @@ func exhausted(role, model string, nodes []router.Node, now time.Time) *refusal 
 	case s.usable+s.busy > 0:
 		return unavailable(role, "has no free account at the moment")
 	case s.quota > 0:
-		return &refusal{code: codeUsageLimit, noRetry: true, message: fmt.Sprintf("The usage limit has been reached for role %q; no account has said when it resets.", role)}
+		return &refusal{code: codeUsageLimit, noRetry: true, message: fmt.Sprintf("The usage limit has been reached for role %q; no account has said when it resets: try again later.", role)}
 	case s.billing == waiting:
 		return &refusal{code: codePayment, noRetry: true, message: fmt.Sprintf("payment required: every account of role %q needs credit", role)}
 	default:

@@ -354,7 +354,7 @@ func (s *stream) interrupt() {
 	if s.torn {
 		s.out = append(s.out, "\n\n"...)
 	}
-	e := refusal{code: codeInterrupted, message: "the upstream broke off in the middle of its answer"}
+	e := refusal{code: codeInterrupted, message: "connection lost: the upstream broke off in the middle of its answer"}
 	s.out = wire.AppendEvent(s.out, nil, e.body())
 	_ = s.flush() // the connection is cut next, whether the client heard it or not
 }

@@ -92,9 +92,9 @@ func ReadRequest(body []byte, s Shape) (Request, error) {
 		case i < 0:
 			continue
 		case found[i].Found():
-			return r, &FieldError{names[i], "stands twice"}
+			return r, &FieldError{names[i], "stands twice in the request body"}
 		case string(name) != names[i]:
-			return r, &FieldError{string(name), fmt.Sprintf("must be spelled %q", names[i])}
+			return r, &FieldError{string(name), fmt.Sprintf("must be spelled %q in the request body", names[i])}
 		}
 		found[i] = value
 	}
@@ -142,7 +142,7 @@ func (r *Request) take(body []byte, found *members, s Shape) error {
 // need checks the member that every request of the kind has.
 func need(body []byte, at Span, s Shape) error {
 	if !at.Found() || Null(at.In(body)) {
-		return &FieldError{s.Needs, "is missing"}
+		return &FieldError{s.Needs, "is missing from the request body"}
 	}
 	if v := at.In(body); s.List && v[0] != '[' {
 		return &FieldError{s.Needs, "must be an array, not " + kind(v)}
@@ -164,7 +164,7 @@ func (r *Request) takeOptions(body []byte) error {
 			continue
 		}
 		if r.include.Found() {
-			return &FieldError{"stream_options.include_usage", "stands twice"}
+			return &FieldError{"stream_options.include_usage", "stands twice in the request body"}
 		}
 		r.include = Span{r.options.From + value.From, r.options.From + value.To}
 	}
@@ -194,7 +194,7 @@ func (r *Request) takeMetadata(body []byte, at Span) (session, user string, err 
 				continue
 			}
 			if f.seen {
-				return "", "", &FieldError{"metadata." + f.name, "stands twice"}
+				return "", "", &FieldError{"metadata." + f.name, "stands twice in the request body"}
 			}
 			f.seen = true
 			if *f.into, err = textMember(text, "metadata."+f.name, value); err != nil {

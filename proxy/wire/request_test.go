@@ -28,7 +28,7 @@ func TestReadRequest(t *testing.T) {
 	f(`{"model":"m","messages":[],"metadata":{"user_id":"u"},"user":"w"}`, `model=m stream=false usage=false role= session=u`)
 	f(`{"model":"m","messages":[],"user":"w"}`, `model=m stream=false usage=false role= session=w`)
 
-	f(`{"model":"m"}`, `messages is missing`)
+	f(`{"model":"m"}`, `messages is missing from the request body`)
 	f(`{"model":"m","messages":"hi"}`, `messages must be an array, not a string`)
 	f(`{"model":1,"messages":[]}`, `model must be a string, not a number`)
 	f(`{"model":"m","messages":[],"stream":"yes"}`, `stream must be a boolean, not a string`)
@@ -38,12 +38,12 @@ func TestReadRequest(t *testing.T) {
 	f(`{"model":"m","messages":[],"metadata":{"role":{}}}`, `metadata.role must be a string, not an object`)
 	f(`{"model":"m","messages":[],"user":[]}`, `user must be a string, not an array`)
 	// A duplicate would route one way and be billed another: the spelling tricks of readers that fold case or unescape count too.
-	f(`{"model":"cheap","model":"dear","messages":[]}`, `model stands twice`)
-	f(`{"model":"cheap","mod\u0065l":"dear","messages":[]}`, `model stands twice`)
-	f(`{"Model":"dear","messages":[]}`, `Model must be spelled "model"`)
-	f(`{"model":"m","messages":[],"stream":true,"stream":false}`, `stream stands twice`)
-	f(`{"model":"m","messages":[],"metadata":{"role":"a","role":"b"}}`, `metadata.role stands twice`)
-	f(`{"model":"m","messages":[],"stream_options":{"include_usage":true,"include_usage":false}}`, `stream_options.include_usage stands twice`)
+	f(`{"model":"cheap","model":"dear","messages":[]}`, `model stands twice in the request body`)
+	f(`{"model":"cheap","mod\u0065l":"dear","messages":[]}`, `model stands twice in the request body`)
+	f(`{"Model":"dear","messages":[]}`, `Model must be spelled "model" in the request body`)
+	f(`{"model":"m","messages":[],"stream":true,"stream":false}`, `stream stands twice in the request body`)
+	f(`{"model":"m","messages":[],"metadata":{"role":"a","role":"b"}}`, `metadata.role stands twice in the request body`)
+	f(`{"model":"m","messages":[],"stream_options":{"include_usage":true,"include_usage":false}}`, `stream_options.include_usage stands twice in the request body`)
 	f("{\"model\":\"\xff\",\"messages\":[]}", `invalid JSON at byte 10: not UTF-8`)
 	f(`not json`, `invalid JSON at byte 0: expected an object`)
 	f(``, `invalid JSON at byte 0: expected an object`)
@@ -64,10 +64,10 @@ func TestReadOtherRequests(t *testing.T) {
 	}
 	f(Completion, `{"model":"m","prompt":"x","stream":true}`, `model=m stream=true`)
 	f(Completion, `{"model":"m","prompt":["x","y"]}`, `model=m stream=false`)
-	f(Completion, `{"model":"m","messages":[]}`, `prompt is missing`)
-	f(Completion, `{"model":"m","prompt":"x","Prompt":"y"}`, `prompt stands twice`)
+	f(Completion, `{"model":"m","messages":[]}`, `prompt is missing from the request body`)
+	f(Completion, `{"model":"m","prompt":"x","Prompt":"y"}`, `prompt stands twice in the request body`)
 	f(Embedding, `{"model":"m","input":"x"}`, `model=m stream=false`)
-	f(Embedding, `{"model":"m","input":null}`, `input is missing`)
+	f(Embedding, `{"model":"m","input":null}`, `input is missing from the request body`)
 	f(Embedding, `{"model":"m","input":"x","stream":true}`, `stream cannot be true here: this answer has no stream`)
 }
 
