@@ -175,7 +175,7 @@ func TestExpectTooLarge(t *testing.T) {
 		if got != want {
 			t.Errorf("Content-Length %d, Expect %s: got %s, want %s", length, expect, got, want)
 		}
-		if res.StatusCode == http.StatusContinue {
+		if res.StatusCode != http.StatusRequestEntityTooLarge {
 			return
 		}
 		if _, err := in.ReadByte(); err == nil || !res.Close {
