@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -85,7 +86,6 @@ func situationsOfRoles() []situation {
 	}, roles: []router.Role{{ID: "main", Chain: []router.ChainItem{{Profile: "a"}}}, {ID: "other", Chain: []router.ChainItem{{Profile: "b"}}}}}
 	nobody := setup{settings: func(s *router.Settings) { s.DefaultRole = "" }}
 	desk := []string{"Authorization", "Bearer key-desk"}
-	at := func(name, path string) situation { return get(name, setup{}, http.MethodPost, path) }
 	return []situation{
 		alone("key: none", keys, ask, nil),
 		alone("key: wrong", keys, ask, nil, "Authorization", "Bearer key-other"),
@@ -93,7 +93,7 @@ func situationsOfRoles() []situation {
 		alone("role: unknown in the header", setup{}, ask, nil, headerRole, "nobody"),
 		alone("role: unknown in the metadata", setup{}, strings.Replace(ask, "{", `{"metadata":{"role":"nobody"},`, 1), nil),
 		alone("role: unknown in the model", setup{}, strings.Replace(ask, "sim-1", "role:nobody", 1), nil),
-		at("role: unknown in the path", "/r/nobody/v1/chat/completions"),
+		{"role: unknown in the path", unknownInPath},
 		alone("role: none", nobody, ask, nil),
 		alone("model: unknown", setup{}, strings.Replace(ask, "sim-1", "gpt-0", 1), nil),
 		get("model: unknown in the list", setup{}, http.MethodGet, "/v1/models/gpt-0"),
@@ -156,6 +156,11 @@ func holdAll(r *rig) {
 	for i := range p.Nodes {
 		r.router.Acquire(&p.Nodes[i], router.Holder{})
 	}
+}
+
+func unknownInPath(t *testing.T) (got reply) {
+	bubble(t, setup{}, func(_ *testing.T, r *rig) { got = r.send(http.MethodPost, "/r/nobody/v1/chat/completions", ask) })
+	return got
 }
 
 func foreignHost(t *testing.T) (got reply) {
@@ -252,19 +257,21 @@ func block(b *strings.Builder, name string, got reply, told envelopeError) {
 	}
 	fmt.Fprintf(b, "\n    %s\n", told.Message)
 	now := wordingNow(told)
+	var lines []string
 	for i, session := range wordingSessions(now) {
 		line := oracle.ClassifyHermes(got.status, got.header, []byte(got.body), session).Line(now)
-		fmt.Fprintf(b, "    hermes %-10s %s\n", []string{"", "long", "0.19", "0.19 long"}[i], line)
+		if !slices.Contains(lines, line) { // most are the same for all four
+			fmt.Fprintf(b, "    hermes%s: %s\n", []string{"", ", long", ", 0.19", ", 0.19, long"}[i], line)
+		}
+		lines = append(lines, line)
 	}
-	b.WriteString("   ")
+	var again []string
 	for _, client := range oracle.Clients() {
-		tries, wait := oracle.Retries(client, got.status, got.header, []byte(got.body))
-		fmt.Fprintf(b, " %s=%d", client, tries)
-		if wait > 0 {
-			fmt.Fprintf(b, "/%s", wait)
+		if tries, wait := oracle.Retries(client, got.status, got.header, []byte(got.body)); tries > 1 {
+			again = append(again, fmt.Sprintf("%s %dx/%s", client, tries, wait))
 		}
 	}
-	b.WriteString("\n")
+	fmt.Fprintf(b, "    again: %s\n", cmp.Or(strings.Join(again, ", "), "nobody"))
 }
 
 // wordingNow is the instant at which the error was made: a bubble's clock is not the test's.
