@@ -19,7 +19,7 @@ var clocks = map[string]string{
 	"proxy/proxy.go":        "stamps when the list of models was made",
 	"proxy/exchange.go":     "stamps the start and end of a request; draws its id",
 	"proxy/attempt.go":      "stamps one attempt",
-	"proxy/chat.go":         "the moment that candidates are chosen for",
+	"proxy/wait.go":         "how long a request waited; a timer: how long it lets another go first",
 	"proxy/clock.go":        "the watchdog of one attempt",
 	"proxy/oracle/agent.go": "a client in a test: its waits, its patience, the moment of a failure",
 	"proxy/relay.go":        "time to first token",

@@ -16,7 +16,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"hermes-hub/admin"
 	"hermes-hub/proxy"
@@ -35,7 +34,6 @@ type Config struct {
 	Profiles  []router.Profile // in file order
 	Accounts  []Account        // what is read of each profile beyond router.Profile; same order
 	Roles     []router.Role    // in file order, with every alias that applies
-	Waits     Waits
 	Threshold Threshold
 	Prices    []telemetry.Price // in file order
 	Runs      Runs
@@ -45,12 +43,6 @@ type Config struct {
 
 	table  *router.Table
 	places map[string]place
-}
-
-// Waits are the waits inside a request while no candidate is free.
-type Waits struct {
-	Lease    time.Duration // router.lease_wait_seconds
-	Cooldown time.Duration // router.cooldown_wait_seconds
 }
 
 // Threshold is when a quota counts as nearly spent, and what happens then.

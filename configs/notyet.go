@@ -25,8 +25,6 @@ var notYet = map[string]string{
 	"server.instances":                  "state shared by several instances",
 	"router.quota_threshold_percent":    "quota thresholds",
 	"router.quota_threshold_action":     "quota thresholds",
-	"router.lease_wait_seconds":         "queueing for a slot",
-	"router.cooldown_wait_seconds":      "holding a request until a cooldown ends",
 	"profiles.*.main":                   "the accounts of the admin plane",
 	"profiles.*.lease_mode":             "leases shared by several instances",
 	"profiles.*.probe":                  "usage endpoints",

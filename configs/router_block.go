@@ -35,10 +35,9 @@ func (r *reader) readRouter(b, top *block, c *Config) {
 		c.Threshold.Percent = v
 	}
 	c.Threshold.Action = b.get("quota_threshold_action").oneOf("notify", "switch")
-	c.Waits.Lease = b.get("lease_wait_seconds").wait(10 * time.Second)
-	c.Waits.Cooldown = b.get("cooldown_wait_seconds").wait(45 * time.Second)
-
 	c.Proxy.SessionHeaders = headerNames(b.get("session_headers"), sessionHeaders)
+	c.Proxy.LeaseWait = b.get("lease_wait_seconds").wait(10 * time.Second)
+	c.Proxy.CooldownWait = b.get("cooldown_wait_seconds").wait(45 * time.Second)
 	c.Proxy.RequestTimeout = b.get("request_timeout_seconds").timeout(1800 * time.Second)
 	c.Proxy.CommitDeadline = b.get("commit_deadline_seconds").timeout(240 * time.Second)
 	c.Proxy.ConnectTimeout = b.get("connect_timeout_seconds").timeout(10 * time.Second)

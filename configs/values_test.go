@@ -124,7 +124,7 @@ func TestEveryKeyArrives(t *testing.T) {
 			{Name: "42", Secret: router.NewSecret("4242")},
 		},
 		SessionHeaders: []string{"X-Session"},
-		RequestTimeout: s(3), CommitDeadline: s(4), ConnectTimeout: s(5), FirstTokenTimeout: s(6), IdleTimeout: s(7),
+		LeaseWait:      s(1), CooldownWait: s(2), RequestTimeout: s(3), CommitDeadline: s(4), ConnectTimeout: s(5), FirstTokenTimeout: s(6), IdleTimeout: s(7),
 	}, c.Proxy)
 	if a := c.Admin; a.Listen != "[::1]:8401" || a.JWTSecret.Empty() || a.JWKSURL != "https://idp.example.org/keys" ||
 		a.Issuer != "https://idp.example.org" || a.Audience != "hub" || a.MetricsToken.Reveal() != "token" {
@@ -135,7 +135,6 @@ func TestEveryKeyArrives(t *testing.T) {
 		r.Policy.CooldownBase != s(0.5) || r.Policy.CooldownMax != s(60) || r.Policy.QuotaCooldown != s(61) || r.Policy.RateLimitCooldown != s(62) {
 		t.Errorf("router = %+v", r)
 	}
-	f("waits", Waits{Lease: s(1), Cooldown: s(2)}, c.Waits)
 	f("threshold", Threshold{Percent: 2.5, Action: "switch"}, c.Threshold)
 	f("role", router.Role{
 		ID: "orchestrator", Name: "Chief", Aliases: []string{"boss", "manager"},
