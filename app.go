@@ -23,13 +23,16 @@ import (
 // app is the running program: both planes over one router. newApp does everything that can fail; run serves until its
 // context ends, then drains and stops what was started, in reverse order.
 type app struct {
-	cfg      *configs.Config
+	cfg      atomic.Pointer[configs.Config] // the one in force; reload puts another in its place
 	log      *slog.Logger
 	router   *router.Router
 	trails   *router.Trails
+	ledger   *ledger
 	proxy    *proxy.Proxy
-	metrics  *telemetry.Metrics
+	admin    *admin.Admin
 	planes   []*plane // proxy, then admin
+	reloads  *reloads // nil: there is no file to look at
+	stale    atomic.Bool
 	draining atomic.Bool
 	serving  atomic.Bool
 }
@@ -47,7 +50,8 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*app, e
 	if err := makeDataDir(cfg.Server.DataDir); err != nil {
 		return nil, err
 	}
-	a := &app{cfg: cfg, log: log}
+	a := &app{log: log, trails: &router.Trails{}}
+	a.cfg.Store(cfg)
 	a.router = router.New(cfg.Table(), router.Options{
 		Store:  &router.FileStore{Path: filepath.Join(cfg.Server.DataDir, "router.json")},
 		Logger: log,
@@ -55,31 +59,32 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*app, e
 	if err := a.router.Restore(ctx); err != nil {
 		log.Warn("the accounts' state of the last run is lost; it will be learnt anew", "error", err)
 	}
-	a.trails = &router.Trails{}
-
 	registry := telemetry.NewRegistry()
-	a.metrics = telemetry.NewMetrics(registry, a.labels(), telemetry.Build{Version: version, Commit: commit(), GoVersion: runtime.Version()})
+	a.ledger = newLedger(
+		telemetry.NewMetrics(registry, labels(cfg.Table()), telemetry.Build{Version: version, Commit: commit(), GoVersion: runtime.Version()}),
+		telemetry.NewPrices(cfg.Prices), log,
+	)
 	registry.MustRegister(telemetry.StateCollector(a.state))
 
-	verifier, err := a.verifier(ctx)
+	verifier, err := a.verifier(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	a.proxy = proxy.New(proxy.Options{
-		Config: cfg.Proxy, Router: a.router, Trails: a.trails, Telemetry: &ledger{a.metrics, telemetry.NewPrices(cfg.Prices), log},
+		Config: cfg.Proxy, Router: a.router, Trails: a.trails, Telemetry: a.ledger,
 		Logger: log, Version: version, Ready: admin.Readiness(a.ready),
 	})
-	adminPlane := admin.New(admin.Options{
+	a.admin = admin.New(admin.Options{
 		Config: cfg.Admin, Verifier: verifier, Registry: registry, Explainer: &explainer{a.router, a.trails},
-		Ready: a.ready, Version: admin.VersionInfo{Version: version, Commit: commit(), GoVersion: runtime.Version()}, Logger: log,
+		Leases: a.router.Leases, Ready: a.ready, Version: admin.VersionInfo{Version: version, Commit: commit(), GoVersion: runtime.Version()}, Logger: log,
 	})
-	return a, a.listen(cfg, adminPlane.Handler())
+	return a, a.listen(cfg)
 }
 
 // verifier checks admin tokens. On loopback without a configured key a secret is made, which the token command reads.
-func (a *app) verifier(ctx context.Context) (*admin.Verifier, error) {
-	c := a.cfg.Admin
-	secret, err := adminSecret(a.cfg, a.log)
+func (a *app) verifier(ctx context.Context, cfg *configs.Config) (*admin.Verifier, error) {
+	c := cfg.Admin
+	secret, err := adminSecret(cfg, a.log)
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +115,11 @@ func adminSecret(cfg *configs.Config, log *slog.Logger) (router.Secret, error) {
 }
 
 // listen binds both addresses.
-func (a *app) listen(cfg *configs.Config, adminHandler http.Handler) error {
+func (a *app) listen(cfg *configs.Config) error {
 	for _, p := range []struct {
 		name, address string
 		handler       http.Handler
-	}{{"proxy", cfg.Proxy.Listen, a.proxy.Handler()}, {"admin", cfg.Admin.Listen, adminHandler}} {
+	}{{"proxy", cfg.Proxy.Listen, a.proxy.Handler()}, {"admin", cfg.Admin.Listen, a.admin.Handler()}} {
 		l, err := net.Listen("tcp", p.address)
 		if err != nil {
 			for _, bound := range a.planes {
@@ -128,9 +133,15 @@ func (a *app) listen(cfg *configs.Config, adminHandler http.Handler) error {
 }
 
 // newServer bounds what a client may hold open. There is no write timeout, which would cut streams; the relay has its own.
+// HTTP/2 is spoken without TLS too, to a client that begins with it.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
 		Handler:           h,
+		Protocols:         &protocols,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 128, SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    64 << 10,
@@ -159,14 +170,22 @@ func (a *app) run(ctx context.Context) error {
 			}
 		})
 	}
+	reloading, stopReloading := context.WithCancel(ctx)
+	defer stopReloading()
+	var reloader sync.WaitGroup
+	if a.reloads != nil {
+		reloader.Go(func() { a.reloads.run(reloading) })
+	}
 	a.serving.Store(true)
-	a.log.Info("serving", "proxy_addr", a.addr(0), "admin_addr", a.addr(1), "config", a.cfg.Path, "version", version)
+	a.log.Info("serving", "proxy_addr", a.addr(0), "admin_addr", a.addr(1), "config", a.cfg.Load().Path, "version", version)
 
 	var err error
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
 	}
+	stopReloading()
+	reloader.Wait()
 	err = errors.Join(err, a.drain())
 	servers.Wait()
 	stopKeeper() // last, so that what the last requests taught is saved
@@ -179,7 +198,7 @@ func (a *app) run(ctx context.Context) error {
 // is new to come back. What has not ended within the grace is cut.
 func (a *app) drain() error {
 	a.draining.Store(true)
-	grace := a.cfg.Server.DrainGrace
+	grace := a.cfg.Load().Server.DrainGrace
 	a.log.Info("draining", "drain_grace_seconds", grace.Seconds())
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -209,9 +228,13 @@ func (p *plane) close() error {
 
 // ready lists what a ready hub has. Accounts that are out do not make it unready.
 func (a *app) ready() []admin.Check {
+	config := admin.Check{Name: "config", OK: true}
+	if a.stale.Load() {
+		config.Detail = "the last reload failed; the configuration before it is in force"
+	}
 	return []admin.Check{
 		{Name: "serving", OK: a.serving.Load()},
-		{Name: "config", OK: true},
+		config,
 		{Name: "not_draining", OK: !a.draining.Load()},
 	}
 }

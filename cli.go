@@ -19,6 +19,9 @@ type world struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
+
+	// hangups begins to collect SIGHUP, which would end the process otherwise; stop gives it back. nil: there are none.
+	hangups func() (signals <-chan os.Signal, stop func())
 }
 
 // The exit codes of the contract.
@@ -105,11 +108,17 @@ func load(w world, flag string) (*configs.Config, error) {
 		return nil, err
 	}
 	cfg, err := configs.Load(path, w.getenv)
+	return cfg, w.print(err)
+}
+
+// print writes the problems of a configuration file where they can be read, and leaves the finding of it. Any other error
+// stays what it is.
+func (w world) print(err error) error {
 	if problems, ok := errors.AsType[configs.Problems](err); ok {
 		fmt.Fprintln(w.stderr, problems.Error())
-		return nil, errFinding
+		return errFinding
 	}
-	return cfg, err
+	return err
 }
 
 // makeDataDir creates the folder of what must survive the process, for its owner alone.
@@ -121,4 +130,12 @@ func makeDataDir(dir string) error {
 		return fmt.Errorf("create data dir: %w", err)
 	}
 	return nil
+}
+
+// collectHangups is hangups, or a channel on which nothing comes.
+func (w world) collectHangups() (signals <-chan os.Signal, stop func()) {
+	if w.hangups == nil {
+		return nil, func() {}
+	}
+	return w.hangups()
 }

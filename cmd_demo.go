@@ -169,7 +169,7 @@ func (a *app) tell(ctx context.Context, out io.Writer) error {
 	a.tellTrail(out, res.Header.Get("X-Hub-Request-Id"))
 	fmt.Fprintf(out, "  answered   %s attempts, %s in all; the client saw one answer:\n             %s\n", res.Header.Get("X-Hub-Attempts"), time.Since(began).Round(time.Millisecond), strconv.Quote(streamText(body)))
 	fmt.Fprintf(out, "\nTry it:\n  curl -N %s/chat/completions -H 'Content-Type: application/json' \\\n    -d '%s'\n", base, demoBody)
-	fmt.Fprintf(out, "  hermes-hub explain --role orchestrator --data-dir %s --admin http://%s\n", a.cfg.Server.DataDir, a.addr(1))
+	fmt.Fprintf(out, "  hermes-hub explain --role orchestrator --data-dir %s --admin http://%s\n", a.cfg.Load().Server.DataDir, a.addr(1))
 	fmt.Fprintf(out, "\nServing until Ctrl-C: agents at %s, metrics at http://%s/metrics\n\n", base, a.addr(1))
 	return nil
 }

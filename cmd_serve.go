@@ -74,12 +74,16 @@ func serve(c *cobra.Command, w world, f serveFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	cfg, err := load(w, f.config)
+	hangups, stop := w.collectHangups() // first: a reload that is asked for during the start is not lost, and ends nothing
+	defer stop()
+	path, _, err := configs.Search(f.config, w.getenv)
 	if err != nil {
 		return err
 	}
-	if err := cfg.Override(f.over); err != nil {
-		return usageError{err}
+	file := &configFile{path: path, getenv: w.getenv, flags: f.over}
+	cfg, err := file.load()
+	if err != nil {
+		return w.print(err)
 	}
 	if open := cfg.OpenListen(); len(open) > 0 {
 		fmt.Fprintln(w.stderr, open.Error())
@@ -90,6 +94,8 @@ func serve(c *cobra.Command, w world, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	a.reloads = newReloads(file, hangups, a.reload, log)
+	defer a.reloads.close()
 	return a.run(c.Context())
 }
 

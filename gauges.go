@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"hermes-hub/admin"
@@ -16,8 +17,14 @@ import (
 // only: a line for each costs more than the metrics it repeats.
 type ledger struct {
 	metrics *telemetry.Metrics
-	prices  *telemetry.Prices
+	prices  atomic.Pointer[telemetry.Prices] // a reload may change them
 	log     *slog.Logger
+}
+
+func newLedger(m *telemetry.Metrics, p *telemetry.Prices, log *slog.Logger) *ledger {
+	l := &ledger{metrics: m, log: log}
+	l.prices.Store(p)
+	return l
 }
 
 // Inflight adds to the number of requests being served.
@@ -25,14 +32,13 @@ func (l *ledger) Inflight(delta int) { l.metrics.Inflight(delta) }
 
 // Observe tells an exchange to everyone who keeps count.
 func (l *ledger) Observe(x *telemetry.Exchange) {
-	l.prices.Charge(x)
+	l.prices.Load().Charge(x)
 	l.metrics.Observe(x)
 	x.Log(context.Background(), l.log)
 }
 
 // labels are the label values that the configuration allows.
-func (a *app) labels() telemetry.Labels {
-	t := a.router.Snapshot().Table
+func labels(t *router.Table) telemetry.Labels {
 	l := telemetry.Labels{Endpoints: proxy.Endpoints()}
 	for _, p := range t.Profiles {
 		l.Profiles = append(l.Profiles, p.ID)
@@ -47,7 +53,7 @@ func (a *app) labels() telemetry.Labels {
 func (a *app) state() telemetry.State {
 	s, now := a.router.Snapshot(), time.Now()
 	occ := s.Occupancy()
-	out := telemetry.State{At: now, Generation: s.Version, ReloadOK: true}
+	out := telemetry.State{At: now, Generation: s.Version, ReloadOK: !a.stale.Load()}
 	for _, state := range router.ProfileStates() {
 		if state != router.ProfileHealthy {
 			out.States = append(out.States, string(state))
