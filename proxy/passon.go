@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // passOn returns an error that is the client's own, as the upstream told it: another account would say the same. The
-// upstream's body passes byte for byte when it is an error object; anything else is put into one.
+// upstream's body passes byte for byte when every client can read it; anything else is put into an error of ours.
 func (x *exchange) passOn(f *failure) {
 	status := f.status
 	if status < 400 || status >= 500 || status == http.StatusUnauthorized || status == http.StatusTooManyRequests {
@@ -20,7 +21,7 @@ func (x *exchange) passOn(f *failure) {
 	}
 	x.told.Outcome, x.told.Status, x.told.Err = telemetry.InvalidCall, status, f.reading.Reason
 	body := x.clean(f.body)
-	if e := gjson.GetBytes(body, "error"); !gjson.ValidBytes(body) || !e.IsObject() {
+	if !legible(body) {
 		e := refusal{code: codeOf(f.reading.Class), message: "the provider refused the request: " + plainMessage(body)}
 		body = e.body()
 	}
@@ -35,6 +36,15 @@ func (x *exchange) passOn(f *failure) {
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.w.WriteHeader(status)
 	x.w.Write(body) //nolint:errcheck // the client is gone or it is not: nothing is left to be done
+}
+
+// legible reports whether clients can read an error body: an object with words in it, whose code, where there is one, is a
+// string. Some providers repeat the status there, as a number.
+func legible(body []byte) bool {
+	e := gjson.GetBytes(body, "error")
+	message, code := e.Get("message"), e.Get("code")
+	return gjson.ValidBytes(body) && utf8.Valid(body) && e.IsObject() &&
+		message.Type == gjson.String && message.Str != "" && (code.Type == gjson.String || code.Type == gjson.Null)
 }
 
 // clean takes the account's own credential out of a text that goes to the client: some providers echo it.
@@ -67,10 +77,10 @@ func codeOf(c quota.Class) code {
 	}
 }
 
-// plainMessage finds the words in an error body that is no error object; a page or a riddle has none.
+// plainMessage finds the words in an error body that is not legible; a page or a riddle has none.
 func plainMessage(body []byte) string {
 	const limit = 500
-	for _, path := range []string{"message", "detail", "error"} {
+	for _, path := range []string{"error.message", "message", "detail", "error"} {
 		if m := gjson.GetBytes(body, path); m.Type == gjson.String && m.Str != "" && gjson.ValidBytes(body) {
 			return m.Str[:min(len(m.Str), limit)]
 		}
