@@ -222,13 +222,14 @@ func (s *stream) unread(raw []byte) {
 
 // put appends an event to out.
 func (s *stream) put(e *wire.Event, c *wire.Chunk) {
-	if !e.Odd && !c.Nulled.Found() {
+	mends := c.Mends()
+	if !e.Odd && len(mends) == 0 {
 		s.out = append(s.out, e.Raw...)
 		return
 	}
 	data := e.Data
-	if c.Nulled.Found() {
-		data = wire.Splice(nil, data, []wire.Edit{{At: c.Nulled}})
+	if len(mends) > 0 {
+		data = wire.Splice(nil, data, mends)
 	}
 	s.out = wire.AppendEvent(s.out, e.Name, data)
 }

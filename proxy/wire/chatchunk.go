@@ -8,6 +8,7 @@ type Chunk struct {
 	Content  bool // text, reasoning, a refusal or part of a tool call reaches the reader
 	Error    Span // the error member, when it says something
 	Nulled   Span // an "error": null member with its comma, which some clients take for an error
+	NoList   Span // the value of a "choices": null member, which clients that count the choices die of
 	Usage    Usage
 	Bare     bool // usage with no choices: the chunk that a client gets only if it asked
 	Choices  uint64
@@ -29,6 +30,9 @@ func ReadChunk(data []byte) Chunk {
 		switch string(name) {
 		case "choices":
 			empty = c.choices(v)
+			if Null(v) {
+				c.NoList = value
+			}
 		case "usage":
 			if !Null(v) {
 				c.Usage = chatUsage(v)
@@ -48,6 +52,21 @@ func ReadChunk(data []byte) Chunk {
 	c.Valid = true
 	c.Bare = empty && c.Usage.Known
 	return c
+}
+
+// Mends are the edits that make the chunk one that every client takes; mostly there are none.
+func (c *Chunk) Mends() []Edit {
+	var edits []Edit
+	if c.Nulled.Found() {
+		edits = append(edits, Edit{At: c.Nulled})
+	}
+	if c.NoList.Found() {
+		edits = append(edits, Edit{c.NoList, "[]"})
+	}
+	if len(edits) == 2 && edits[1].At.From < edits[0].At.From {
+		edits[0], edits[1] = edits[1], edits[0]
+	}
+	return edits
 }
 
 // saysNothing reports whether an error member stands for "no error".

@@ -28,8 +28,8 @@ func TestReadChunk(t *testing.T) {
 		if c.Error.Found() {
 			got.WriteString("error=" + string(c.Error.In([]byte(data))) + " ")
 		}
-		if c.Nulled.Found() {
-			got.WriteString("without=" + string(Splice(nil, []byte(data), []Edit{{c.Nulled, ""}})) + " ")
+		if mends := c.Mends(); len(mends) > 0 {
+			got.WriteString("mended=" + string(Splice(nil, []byte(data), mends)) + " ")
 		}
 		if got.String() != want+" " && got.String() != want {
 			t.Errorf("%s\n got %s\nwant %s", data, got.String(), want)
@@ -48,10 +48,13 @@ func TestReadChunk(t *testing.T) {
 	f(`{"choices":[{"index":0,"delta":{}}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, `valid choices=1 finished=0 in=3 out=1 read=0 write=0 reason=0`)
 	f(`{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`, `valid failed choices=1 finished=1`)
 	f(`{"error":{"code":429}}`, `valid error={"code":429}`)
-	f(`{"error":null,"choices":[]}`, `valid without={"choices":[]}`)
-	f(`{"choices":[],"error": null}`, `valid without={"choices":[]}`)
-	f(`{"choices":[],"error":"","id":"x"}`, `valid without={"choices":[],"id":"x"}`)
-	f(`{"error":null}`, `valid without={}`)
+	f(`{"error":null,"choices":[]}`, `valid mended={"choices":[]}`)
+	f(`{"choices":[],"error": null}`, `valid mended={"choices":[]}`)
+	f(`{"choices":[],"error":"","id":"x"}`, `valid mended={"choices":[],"id":"x"}`)
+	f(`{"error":null}`, `valid mended={}`)
+	f(`{"choices":null}`, `valid mended={"choices":[]}`)
+	f(`{"choices": null ,"error":null,"x":1}`, `valid mended={"choices": [],"x":1}`)
+	f(`{"error":null,"choices":null}`, `valid mended={"choices":[]}`)
 	f(`null`, ``)
 	f(``, ``)
 	f(`: keepalive`, ``)
@@ -79,10 +82,10 @@ func FuzzReadChunk(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}],"error":null,"usage":{"prompt_tokens":1}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := ReadChunk(data)
-		if c.Nulled.Found() {
-			cut := Splice(nil, data, []Edit{{c.Nulled, ""}})
-			if !ReadChunk(cut).Valid {
-				t.Fatalf("cutting the null error of %q leaves %q", data, cut)
+		if mends := c.Mends(); len(mends) > 0 {
+			mended := Splice(nil, data, mends)
+			if !ReadChunk(mended).Valid {
+				t.Fatalf("mending %q leaves %q", data, mended)
 			}
 		}
 	})
