@@ -1,14 +1,17 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Event is one event of an event stream, looked at in place: its slices are valid until the next Split.
 type Event struct {
 	Raw  []byte // as it came, its closing blank line included
 	Name []byte // value of the last event: line, nil when there was none
 	Data []byte // value of the data: lines, joined by newlines; nil when there was none
-	// Odd is set when the event holds lines that some client cannot take: id:, retry:, a byte-order mark, or a name
-	// without data. Its Raw must not be passed on as it is.
+	// Odd is set when the event holds what some client cannot take: id:, retry:, a byte-order mark, a name without data,
+	// bytes that are not UTF-8 (Name and Data are mended then). Its Raw must not be passed on as it is.
 	Odd bool
 	// Unread is set on the tail of an event that was larger than MaxEvent: nothing is known of it.
 	Unread bool
@@ -132,6 +135,18 @@ func (s *Splitter) lines(e *Event) {
 	if e.Name != nil && e.Data == nil {
 		e.Odd = true
 	}
+	if !utf8.Valid(e.Raw) {
+		e.Odd = true
+		e.Name, e.Data = validUTF8(e.Name), validUTF8(e.Data)
+	}
+}
+
+// validUTF8 is b with the Unicode replacement character for what is not UTF-8, as a browser would read it. nil stays nil.
+func validUTF8(b []byte) []byte {
+	if utf8.Valid(b) {
+		return b
+	}
+	return bytes.ToValidUTF8(b, []byte("\ufffd"))
 }
 
 // cutField splits a line at its first colon and drops one space behind it. A comment has an empty field name.

@@ -68,6 +68,8 @@ func TestSplit(t *testing.T) {
 	f("data: half\n", ``)
 	f("data: a\n\ndata: тест\n\n", `"a"; "тест"`)
 	f("data\n\n", `""`)
+	f("data: a\xffb\n\n", `"a�b" odd`)
+	f(": \xff\n\n", `"" odd`)
 }
 
 // A carriage return alone ends a line too. When it stands at the end of what was read it may be half of a CRLF, so the
