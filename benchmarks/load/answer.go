@@ -49,13 +49,18 @@ func (c call) verify(kind string, body, scratch []byte) error {
 	return differ("stream", withoutComments(body), want)
 }
 
-// withoutComments is a stream without its comment events, which a proxy may send to keep a silent stream alive.
+// withoutComments is a stream without its comments, which a proxy may send to keep a silent stream alive, with or without
+// a blank line behind them.
 func withoutComments(stream []byte) []byte {
 	var kept []byte
-	for event := range bytes.SplitAfterSeq(stream, []byte("\n\n")) {
-		if !bytes.HasPrefix(event, []byte(":")) {
-			kept = append(kept, event...)
+	blank := true // where the next event begins, a blank line means nothing
+	for line := range bytes.Lines(stream) {
+		empty := len(line) == 1
+		if line[0] == ':' || empty && blank {
+			continue
 		}
+		kept = append(kept, line...)
+		blank = empty
 	}
 	return kept
 }

@@ -107,6 +107,7 @@ func TestVerify(t *testing.T) {
 
 	f(stream, "text/event-stream", events(stream, false), "<nil>")
 	f(stream, "text/event-stream", ": keep-alive\n\n"+events(stream, false), "<nil>")
+	f(stream, "text/event-stream", strings.Replace(events(stream, false), "\n\ndata", "\n\n: hub\ndata", 2), "<nil>")
 	f(stream, "text/event-stream", events(stream, true), "stream of")
 	f(stream, "text/event-stream", strings.TrimSuffix(events(stream, false), "data: [DONE]\n\n"), "stream of")
 	f(stream, "text/event-stream", strings.Replace(events(stream, false), "word 1 ", "word 2 ", 1), "stream of")

@@ -115,23 +115,25 @@ func (c *crew) openLoop(ctx context.Context, window time.Duration) error {
 	})
 }
 
-// call makes one call. A cut answer of a target that is known to cut some is counted; any other error is the run's.
+// call makes one call and reports whether it was answered.
 func (c *crew) call(ctx context.Context, one *client) (ok bool, err error) {
 	c.calls.Add(1)
 	err = one.do(ctx, call{c.scenario.ask, int(c.numbers.Add(1))})
-	if err == nil {
-		return true, nil
-	}
+	return err == nil, c.excuse(ctx, err)
+}
+
+// excuse counts a cut answer of a target that is known to cut some. Any other error is the run's.
+func (c *crew) excuse(ctx context.Context, err error) error {
 	if c.target.flaw == "" || !errors.Is(err, errCut) || ctx.Err() != nil {
-		return false, err
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.broken++
 	if c.broken > 20 && int64(c.broken) > c.calls.Load()/20 {
-		return false, fmt.Errorf("%d of %d answers cut, more than its flaw explains (%s): %w", c.broken, c.calls.Load(), c.target.flaw, err)
+		return fmt.Errorf("%d of %d answers cut, more than its flaw explains (%s): %w", c.broken, c.calls.Load(), c.target.flaw, err)
 	}
-	return false, nil
+	return nil
 }
 
 func (c *crew) add(took []time.Duration) {

@@ -48,7 +48,7 @@ func measureIdle(ctx context.Context, binary string, o options, progress io.Writ
 	return all, nil
 }
 
-// idle opens count streams, which all stand still after their first piece, and then lets them end: every one must be whole.
+// idle opens count streams, which all stand still after their first piece, and then lets them end.
 func (p *parts) idle(ctx context.Context, t *target, count int, settle time.Duration) (sample, error) {
 	s := scenario{Name: fmt.Sprintf("%s, %d", idleName, count), Clients: count, ask: ask{size: small, chunks: 2, held: true}, unit: "stream"}
 	var numbers atomic.Int64
@@ -61,7 +61,10 @@ func (p *parts) idle(ctx context.Context, t *target, count int, settle time.Dura
 	if err != nil {
 		return sample{}, err
 	}
-	if err := c.each(ctx, func(one *client) error { return one.hold(ctx, call{s.ask, one.session}) }); err != nil {
+	if err := c.each(ctx, func(one *client) error {
+		c.calls.Add(1)
+		return c.excuse(ctx, one.hold(ctx, call{s.ask, one.session}))
+	}); err != nil {
 		return sample{}, err
 	}
 	time.Sleep(settle)
@@ -72,14 +75,19 @@ func (p *parts) idle(ctx context.Context, t *target, count int, settle time.Dura
 	if err := p.release(); err != nil {
 		return sample{}, err
 	}
+	held := count - c.broken
 	err = c.each(ctx, func(one *client) error {
+		if one.conn == nil { // an excused one
+			return nil
+		}
 		what := call{s.ask, one.session}
-		return one.settle(ctx, what, one.finish(what))
+		return c.excuse(ctx, one.settle(ctx, what, one.finish(what)))
 	})
 	return sample{Scenario: s.Name, Unit: s.unit, Target: t.name, Figures: map[string]float64{
-		figStream:   float64(after-before) / float64(count),
+		figStream:   float64(after-before) / float64(held),
 		figResident: float64(after),
-		figCalls:    float64(count),
+		figCalls:    float64(count - c.broken),
+		figBroken:   float64(c.broken),
 	}}, err
 }
 

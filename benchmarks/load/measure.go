@@ -125,7 +125,7 @@ func addLatency(round []sample) {
 			continue
 		}
 		for _, s := range round {
-			if s.Target != directName {
+			if s.Target != directName && s.Unit != "chunk" { // a paced stream's time is its pauses'
 				s.Figures[figAddedP50] = s.Figures[figP50] - base.Figures[figP50]
 				s.Figures[figAddedP99] = s.Figures[figP99] - base.Figures[figP99]
 			}
