@@ -64,17 +64,21 @@ type program struct {
 	t           *testing.T
 	out, err    *output
 	proxy, admn string // base URLs
+	hangups     chan os.Signal
 	stop        func() int
 }
 
 // start runs a serving command until stop is called, and waits for its addresses.
 func start(t *testing.T, getenv func(string) string, args ...string) *program {
 	t.Helper()
-	p := &program{t: t, out: &output{}, err: &output{}}
+	p := &program{t: t, out: &output{}, err: &output{}, hangups: make(chan os.Signal, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan int, 1)
 	go func() {
-		done <- run(ctx, args, world{getenv: getenv, stdin: strings.NewReader(""), stdout: p.out, stderr: p.err})
+		done <- run(ctx, args, world{
+			getenv: getenv, stdin: strings.NewReader(""), stdout: p.out, stderr: p.err,
+			hangups: func() (<-chan os.Signal, func()) { return p.hangups, func() {} },
+		})
 	}()
 	p.stop = sync.OnceValue(func() int { cancel(); return <-done })
 	t.Cleanup(func() { p.stop() })
