@@ -42,7 +42,8 @@ func (r *rig) python(got reply) string {
 // T1, T2, T3, T5, T6 (openai/openai-python#2722, theopenco/llmgateway#2334, mnfst/llm-gateway#2053, Kilo-Org/kilocode#3083,
 // diegosouzapw/OmniRoute#7031): ids, keep-alives, comments in data, null and retry lines killed clients in the middle of a
 // stream. Whatever an upstream mixes in, and with heartbeats of our own in every silence, the strictest decoder reads the
-// text; no id:, no retry:, no data that is no object, and nothing of ours in a comment but the heartbeat.
+// text; no id:, no retry:, no data that is no object, and nothing of ours in a comment but the heartbeat (that it is one
+// line with one newline is TestHeartbeats).
 func TestStrictDecoder(t *testing.T) {
 	noise := []string{
 		"id: 7\n", "retry: 3000\n\n", ": OPENROUTER PROCESSING\n\n", "data: : keepalive\n\n", "data: null\n\n", "data:\n\n", "\n\n", "\r\n\r\n",

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hermes-hub/proxy/oracle"
@@ -139,6 +141,7 @@ func situationsOfAccounts() []situation {
 func situationsOfTheHub() []situation {
 	return []situation{
 		alone("hub: draining", setup{}, ask, func(r *rig) { r.proxy.Drain(r.t.Context()) }),
+		{"hub: too many wait", tooManyWait},
 		alone("hub: a bug", setup{}, ask, func(r *rig) { r.proxy.telemetry = bug{} }),
 	}
 }
@@ -156,6 +159,26 @@ func holdAll(r *rig) {
 	for i := range p.Nodes {
 		r.router.Acquire(&p.Nodes[i], router.Holder{})
 	}
+}
+
+// tooManyWait comes when as many requests of the role wait as may.
+func tooManyWait(t *testing.T) (got reply) {
+	s := setup{
+		config:   func(c *Config) { c.LeaseWait = 10 * time.Second },
+		profiles: func(ps []router.Profile) { ps[0].MaxConcurrency = 1 },
+		accounts: []simulator.Account{{Name: "a", Key: "k", Models: []string{"sim-1"}}},
+	}
+	bubble(t, s, func(_ *testing.T, r *rig) {
+		holdAll(r)
+		var waiting sync.WaitGroup
+		for range 1000 {
+			waiting.Go(func() { r.chat(ask) })
+		}
+		synctest.Wait()
+		got = r.chat(ask)
+		waiting.Wait()
+	})
+	return got
 }
 
 func unknownInPath(t *testing.T) (got reply) {
