@@ -1,18 +1,14 @@
 // Package clients tries real, unmodified clients on the built hub, over loopback, with simulated accounts behind it.
 //
-// One table of scenarios serves all clients. A client is one file here: it says why it cannot run on this machine, if so,
-// and makes one turn of a conversation, whose outcome it tells in plain words. A client that is no Go library has its own
-// program beside it, which reads the ask on stdin and writes the outcome on stdout, both as JSON.
+// One table of scenarios serves all libraries. One of them is one row of clients: it says why it cannot run on this
+// machine, if so, and makes one turn of a conversation, whose outcome it tells in plain words. One that is no Go library has
+// its own program, in a folder beside the packages that it needs.
 package clients
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -20,14 +16,18 @@ import (
 
 // client is a client that the hub is tried with.
 type client struct {
-	name    string
-	missing func() string // what it lacks on this machine; "" = nothing
-	ask     func(context.Context, ask) (outcome, error)
+	name     string
+	missing  func() string // what it lacks on this machine; "" = nothing
+	start    func(*testing.T) func(context.Context, ask) (outcome, error)
+	chatOnly bool // it has no call for the models
+	stubborn bool // it repeats a call that was answered 429, whatever the answer says
+
+	ask func(context.Context, ask) (outcome, error) // what start made
 }
 
-// clients is every client there is. All of them must pass every scenario.
+// clients is every library there is. All of them must pass every scenario, as far as they have the call.
 func clients() []client {
-	return []client{openAIGo(), openAINode()}
+	return []client{openAIGo(), openAINode(), aiSDK(), openAIPython(), langChain()}
 }
 
 // ask is one turn, in no protocol.
@@ -83,18 +83,26 @@ func (o outcome) String() string {
 // turnLimit bounds one turn. The longest wait that a scenario asks of a client is a few seconds.
 const turnLimit = 30 * time.Second
 
-// eachClient runs the test with every client. One that cannot run here is skipped, in CI failed.
+// eachClient runs the test with every client, started.
 func eachClient(t *testing.T, test func(*testing.T, client)) {
 	for _, c := range clients() {
 		t.Run(c.name, func(t *testing.T) {
-			if why := c.missing(); why != "" {
-				if os.Getenv("CI") == "true" {
-					t.Fatalf("%s (%s)", c.name, why)
-				}
-				t.Skipf("%s (%s)", c.name, why)
-			}
+			need(t, c.name, c.missing())
+			c.ask = c.start(t)
 			test(t, c)
 		})
+	}
+}
+
+// need skips the test of a client that lacks something on this machine. In CI nothing may be lacking.
+func need(t *testing.T, client, lacking string) {
+	t.Helper()
+	switch {
+	case lacking == "":
+	case os.Getenv("CI") == "true":
+		t.Fatalf("%s (%s)", client, lacking)
+	default:
+		t.Skipf("%s (%s)", client, lacking)
 	}
 }
 
@@ -108,30 +116,4 @@ func (c client) turn(t *testing.T, a ask) outcome {
 		t.Fatalf("%s: %v", c.name, err)
 	}
 	return got
-}
-
-// askProgram makes the turn by a program of its own, with a home of its own and nothing of this process's environment.
-func askProgram(ctx context.Context, a ask, program string, args ...string) (outcome, error) {
-	in, err := json.Marshal(a)
-	if err != nil {
-		return outcome{}, err
-	}
-	home, err := os.MkdirTemp("", "hermes-hub-client-")
-	if err != nil {
-		return outcome{}, err
-	}
-	defer os.RemoveAll(home)
-	var out, told bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &told
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
-	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
-		return outcome{}, fmt.Errorf("run %s: %w\n%s", program, errors.Join(ctx.Err(), err), told.Bytes())
-	}
-	var got outcome
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
-		return outcome{}, fmt.Errorf("read outcome %q: %w\n%s", out.Bytes(), err, told.Bytes())
-	}
-	return got, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"testing"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -15,7 +16,11 @@ import (
 
 // openAIGo is OpenAI's library for Go, with its own retries.
 func openAIGo() client {
-	return client{name: "openai-go client", missing: func() string { return "" }, ask: askOpenAIGo}
+	return client{
+		name:    "openai-go client",
+		missing: func() string { return "" },
+		start:   func(*testing.T) func(context.Context, ask) (outcome, error) { return askOpenAIGo },
+	}
 }
 
 var errNoChoice = errors.New("the answer has no choice")

@@ -1,10 +1,6 @@
-// One turn of the npm package openai: the ask on stdin, the outcome on stdout, both as JSON.
-import { json } from 'node:stream/consumers';
+// Turns of the npm package openai: an ask a line on stdin, its outcome a line on stdout, both as JSON.
+import { createInterface } from 'node:readline/promises';
 import OpenAI from 'openai';
-
-const ask = await json(process.stdin);
-const client = new OpenAI({ baseURL: ask.base_url, apiKey: ask.key });
-const outcome = {};
 
 const weather = {
   type: 'function',
@@ -15,8 +11,8 @@ const weather = {
 };
 
 // complete makes one call and tells its one choice. Of a stream that fails, the outcome keeps what had arrived.
-async function complete(params) {
-  if (!ask.stream) {
+async function complete(client, params, stream, outcome) {
+  if (!stream) {
     const answer = await client.chat.completions.create(params);
     const [choice] = answer.choices;
     Object.assign(outcome, { text: choice.message.content ?? '', finish: choice.finish_reason, tokens: answer.usage?.total_tokens });
@@ -42,12 +38,12 @@ async function complete(params) {
 }
 
 // chat makes the turn, and a second call when the answer to the first is a tool call.
-async function chat() {
+async function chat(client, ask, outcome) {
   const params = { model: ask.model, messages: [{ role: 'user', content: 'What is the weather in Paris?' }] };
   if (ask.usage) params.stream_options = { include_usage: true };
   if (ask.tool) params.tools = [weather];
   for (;;) {
-    const message = await complete(params);
+    const message = await complete(client, params, ask.stream, outcome);
     if (!message.tool_calls?.length) return;
     const [call] = message.tool_calls;
     outcome.tool_call = `${call.function.name}(${call.function.arguments})`;
@@ -57,18 +53,22 @@ async function chat() {
 
 const calls = {
   chat,
-  models: async () => {
+  models: async (client, _, outcome) => {
     outcome.models = [];
     for await (const model of client.models.list()) outcome.models.push(model.id);
   },
-  model: async () => {
+  model: async (client, ask, outcome) => {
     outcome.models = [(await client.models.retrieve(ask.model)).id];
   },
 };
 
-try {
-  await calls[ask.call]();
-} catch (error) {
-  outcome.error = { status: error.status ?? 0, code: error.code ?? '', message: error.message };
+for await (const line of createInterface({ input: process.stdin })) {
+  const ask = JSON.parse(line);
+  const outcome = {};
+  try {
+    await calls[ask.call](new OpenAI({ baseURL: ask.base_url, apiKey: ask.key }), ask, outcome);
+  } catch (error) {
+    outcome.error = { status: error.status ?? 0, code: error.code ?? '', message: error.message };
+  }
+  console.log(JSON.stringify(outcome));
 }
-process.stdout.write(JSON.stringify(outcome));
