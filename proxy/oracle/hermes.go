@@ -75,7 +75,9 @@ type Verdict struct {
 
 // ClassifyHermes is Hermes' verdict on an answer that is no success: the order of its pipeline is special cases, status,
 // structured code, words, transport. A status of 0 stands for an error that came as an event of a stream; the body is then
-// the error object. Left out is what only other providers than a custom endpoint can meet (Nous, Codex, MoA, xAI, Bedrock).
+// the error object. Left out is what only other providers than a custom endpoint can meet (Nous, Codex, MoA, xAI, Bedrock),
+// and words about TLS. On 3882 errors made of every word and code of its tables, Released said what 0.19.0 itself says, but
+// for 19 about TLS.
 func ClassifyHermes(status int, header http.Header, body []byte, session Session) Verdict {
 	f := newFault(status, header, body, session)
 	v := f.verdict()
