@@ -25,7 +25,7 @@ type floor struct {
 // floors is the table of ARCHITECTURE.md. Imports go down only, never sideways.
 var floors = map[string]floor{
 	".": {
-		ours:  "admin configs proxy proxy/simulator quota router telemetry",
+		ours:  "admin configs proxy proxy/hostname proxy/simulator quota router telemetry",
 		third: "github.com/fsnotify/fsnotify github.com/spf13/cobra github.com/prometheus/client_golang github.com/tidwall/gjson",
 		tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
 	},

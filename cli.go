@@ -77,6 +77,7 @@ func commands(w world) *cobra.Command {
 		demoCommand(w),
 		serveCommand(w),
 		checkCommand(w),
+		doctorCommand(w),
 		quotaCommand(w),
 		explainCommand(w),
 		tokenCommand(w),

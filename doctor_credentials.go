@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"hermes-hub/configs"
+	"hermes-hub/proxy/hostname"
+	"hermes-hub/router"
+)
+
+// examineCredentials looks at the credential of every enabled account: is there one, can others read it, has it run out.
+func examineCredentials(cfg *configs.Config, now time.Time) []finding {
+	var findings []finding
+	for i := range cfg.Profiles {
+		if p := &cfg.Profiles[i]; p.Enabled {
+			g, text := examineCredential(p, &cfg.Accounts[i], now)
+			findings = append(findings, finding{g, "credential", accountName(p) + ": " + text})
+		}
+	}
+	return findings
+}
+
+// accountName is the account's id, with its display name where that says more.
+func accountName(p *router.Profile) string {
+	if p.DisplayName == p.ID {
+		return p.ID
+	}
+	return fmt.Sprintf("%s (%s)", p.ID, p.DisplayName)
+}
+
+func examineCredential(p *router.Profile, a *configs.Account, now time.Time) (grade, string) {
+	switch {
+	case !p.Credential.Empty():
+		g, text := examineExpiry(p.Credential, now)
+		if a.KeyFile == "" || g == broken {
+			return g, text
+		}
+		if mode := permissions(a.KeyFile); mode&0o077 != 0 {
+			return odd, fmt.Sprintf("%s, but others can read its file %s (mode %04o): chmod 600 it", text, a.KeyFile, mode)
+		}
+		return g, text + ", in its file"
+	case a.OAuthFile != "":
+		return examineOAuthFile(a.OAuthFile, now)
+	case len(p.Headers) > 0:
+		return fine, "in its headers"
+	case local(p.BaseURL):
+		return fine, "none, as a local account may be"
+	}
+	return broken, "missing: set auth_config.api_key"
+}
+
+// examineOAuthFile looks at a file of tokens as the providers' own programs write them.
+func examineOAuthFile(path string, now time.Time) (grade, string) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return broken, fmt.Sprintf("cannot read its OAuth file: %v", err)
+	}
+	var content any
+	if err := json.Unmarshal(data, &content); err != nil {
+		return broken, fmt.Sprintf("its OAuth file %s is no JSON", path)
+	}
+	token := findText(content, "access_token", "accessToken")
+	if token == "" {
+		return broken, fmt.Sprintf("its OAuth file %s holds no access_token", path)
+	}
+	if mode := permissions(path); mode&0o077 != 0 {
+		return odd, fmt.Sprintf("others can read its OAuth file %s (mode %04o): chmod 600 it", path, mode)
+	}
+	if g, text := examineExpiry(router.NewSecret(token), now); g != fine {
+		return g, text
+	}
+	return odd, "in its OAuth file, which this version does not use yet"
+}
+
+// findText is the first text of one of these names, wherever in the JSON value it stands.
+func findText(v any, names ...string) string {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range names {
+			if s, ok := v[name].(string); ok {
+				return s
+			}
+		}
+		for _, inner := range v {
+			if s := findText(inner, names...); s != "" {
+				return s
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if s := findText(inner, names...); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// examineExpiry tells whether a token says of itself that it has run out. Most API keys say nothing.
+func examineExpiry(credential router.Secret, now time.Time) (grade, string) {
+	at, ok := expiry(credential.Reveal())
+	switch {
+	case !ok:
+		return fine, "present"
+	case !at.After(now):
+		return broken, fmt.Sprintf("expired %s, at %s: sign in again", ago(now.Sub(at)), at.UTC().Format(time.RFC3339))
+	}
+	return fine, "present, good until " + at.UTC().Format(time.RFC3339)
+}
+
+// ago is a duration in the past in words of one unit.
+func ago(d time.Duration) string {
+	switch {
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d hours ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// expiry is the claim exp of a JSON Web Token. Nothing is verified: the token is the user's own, and only a hint is wanted.
+func expiry(token string) (time.Time, bool) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}, false
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return time.Time{}, false
+	}
+	var claims struct {
+		Exp float64 `json:"exp"`
+	}
+	const last = 253402300799 // the year 9999
+	if json.Unmarshal(payload, &claims) != nil || claims.Exp <= 0 || claims.Exp > last {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(claims.Exp), 0), true
+}
+
+// permissions are a file's, 0 for one that cannot be looked at.
+func permissions(path string) os.FileMode {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Mode().Perm()
+}
+
+// local reports whether an account is on this machine.
+func local(base string) bool { return hostname.Loopback(hostOf(base)) }
