@@ -18,14 +18,14 @@ const idleRounds = 3
 const idleName = "idle streams"
 
 // measureIdle measures the memory of o.idle open streams in processes that have done nothing else.
-func measureIdle(ctx context.Context, binary string, o options, progress io.Writer) ([]sample, error) {
+func measureIdle(ctx context.Context, from builds, o options, progress io.Writer) ([]sample, error) {
 	if o.idle == 0 {
 		return nil, nil
 	}
 	var all []sample
 	for round := range min(idleRounds, o.rounds) {
 		fmt.Fprintf(progress, "%s: round %d of %d\n", idleName, round+1, min(idleRounds, o.rounds))
-		p, err := startParts(ctx, binary)
+		p, err := startParts(ctx, from)
 		if err != nil {
 			return nil, err
 		}

@@ -69,7 +69,8 @@ func measureAll(ctx context.Context, o options, stdout, stderr io.Writer) error 
 		return err
 	}
 	defer clean()
-	parts, err := startParts(ctx, binary)
+	from := builds{binary, o.base}
+	parts, err := startParts(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func measureAll(ctx context.Context, o options, stdout, stderr io.Writer) error 
 	if err != nil {
 		return err
 	}
-	idle, err := measureIdle(ctx, binary, o, stderr)
+	idle, err := measureIdle(ctx, from, o, stderr)
 	if err != nil {
 		return err
 	}

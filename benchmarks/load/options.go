@@ -13,6 +13,7 @@ import (
 // options are a run's bounds and what it measures.
 type options struct {
 	hub       string // path of the hub's binary; "" = build it
+	base      string // path of another build of it, measured beside it; "" = none
 	scenarios []scenario
 	rounds    int
 	window    time.Duration // of one measurement
@@ -30,6 +31,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	quick := f.Bool("quick", false, "three short rounds of the main scenarios: under a minute")
 	only := f.String("only", "", "regular expression that the scenarios' names must match")
 	f.StringVar(&o.hub, "hub", "", "the hub's binary (default: build it)")
+	f.StringVar(&o.base, "base", "", "another build of the hub, to be measured beside it")
 	f.IntVar(&o.rounds, "rounds", 0, "rounds: each measures every target once (default 7, with -quick 3)")
 	f.DurationVar(&o.window, "window", 0, "length of one measurement (default 2s, with -quick 800ms)")
 	f.IntVar(&o.idle, "idle", -1, "open streams whose memory is measured (default 2000, with -quick 0 = none)")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // target is one way to the upstream.
@@ -31,10 +32,14 @@ const (
 	directName    = "direct"
 	yardstickName = "reverseproxy"
 	hubName       = "hub"
+	baseName      = "hub-base" // another build of the hub
 )
 
+// builds are the hub's binaries: the one to measure, and another to measure beside it, "" = none.
+type builds struct{ hub, base string }
+
 // startParts starts all processes.
-func startParts(ctx context.Context, binary string) (_ *parts, err error) {
+func startParts(ctx context.Context, from builds) (_ *parts, err error) {
 	p := &parts{}
 	defer func() {
 		if err != nil {
@@ -51,11 +56,6 @@ func startParts(ctx context.Context, binary string) (_ *parts, err error) {
 		return nil, err
 	}
 	p.stops = append(p.stops, yard.stop)
-	h, err := startHub(ctx, binary, up.addr)
-	if err != nil {
-		return nil, err
-	}
-	p.stops = append(p.stops, h.stop)
 
 	const path = "/v1/chat/completions"
 	p.targets = []*target{
@@ -64,7 +64,17 @@ func startParts(ctx context.Context, binary string) (_ *parts, err error) {
 			name: yardstickName, addr: yard.addr, path: path, pid: yard.cmd.Process.Pid, allocated: yard.allocated,
 			flaw: "golang/go#40747: the server closes a body that the transport still reads when the answer is quick",
 		},
-		{name: hubName, addr: h.addr, path: hubPath, pid: h.cmd.Process.Pid, allocated: h.allocated},
+	}
+	for _, b := range []struct{ name, binary string }{{hubName, from.hub}, {baseName, from.base}} {
+		if b.binary == "" {
+			continue
+		}
+		h, err := startHub(ctx, b.binary, up.addr)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", b.name, err)
+		}
+		p.stops = append(p.stops, h.stop)
+		p.targets = append(p.targets, &target{name: b.name, addr: h.addr, path: hubPath, pid: h.cmd.Process.Pid, allocated: h.allocated})
 	}
 	p.connections = func() (uint64, error) {
 		c, err := up.ask(askCounts)
