@@ -203,19 +203,25 @@ func TestQueueFull(t *testing.T) {
 	s := narrow(patient("a"), 0)
 	bubble(t, s, func(t *testing.T, r *rig) {
 		r.sim.Push("a", simulator.Hang)
-		ctx, hangUp := context.WithCancel(t.Context())
+		served, hangUp := context.WithCancel(t.Context())
 		defer hangUp()
-		var all sync.WaitGroup
-		for range 1001 {
-			all.Go(func() { r.chatIn(ctx, ask) })
+		waiting, leave := context.WithCancel(t.Context())
+		defer leave()
+		var first, all sync.WaitGroup
+		first.Go(func() { r.chatIn(served, ask) })
+		time.Sleep(time.Second)
+		for range 1000 {
+			all.Go(func() { r.chatIn(waiting, ask) })
 		}
 		time.Sleep(time.Second)
 		r.want(r.chat(ask), "503 retry=1 code=hub_unavailable")
 		if x := r.told.last(); x.Outcome != "hub_unavailable" {
 			t.Errorf("told as %s", x.Outcome)
 		}
-		hangUp()
+		leave()
 		all.Wait()
+		hangUp()
+		first.Wait()
 		r.settle()
 		r.want(r.chat(ask), "200 profile=a attempts=1")
 		r.wantCalls("a=2")

@@ -143,15 +143,24 @@ func (x *exchange) await(d time.Duration, hold bool) (*router.Node, *router.Leas
 // takeTurns lets one of the requests that were held for an account go first. The others hear how it fared and plan by
 // that, so that a limit that is still in force is met by one call and not by all. false: the exchange is over.
 func (x *exchange) takeTurns() bool {
-	n := x.next(&x.plan)
-	if n == nil {
-		return true
+	for heard := ""; ; {
+		n := x.next(&x.plan)
+		if n == nil || n.Profile.ID == heard {
+			return true
+		}
+		t, mine := x.p.trials.enter(n.Profile.ID)
+		if mine {
+			x.trial = t
+			return true
+		}
+		if heard = t.profile; !x.hear(t) {
+			return false
+		}
 	}
-	t, mine := x.p.trials.enter(n.Profile.ID)
-	if mine {
-		x.trial = t
-		return true
-	}
+}
+
+// hear waits to hear of a trial and makes the plan anew. false: the exchange is over.
+func (x *exchange) hear(t *trial) bool {
 	began := time.Now()
 	enough := time.NewTimer(trialBound)
 	defer enough.Stop()

@@ -271,6 +271,21 @@ func TestHoldTrail(t *testing.T) {
 	})
 }
 
+// timeline tells how many calls began at an account when: "0s:1 3.5s:19".
+func (r *rig) timeline(account string, since time.Time) string {
+	var got []string
+	calls := r.sim.Calls(account)
+	for len(calls) > 0 {
+		at, n := calls[0].Start.Sub(since), 1
+		for n < len(calls) && calls[n].Start.Sub(since) == at {
+			n++
+		}
+		got = append(got, fmt.Sprintf("%s:%d", at, n))
+		calls = calls[n:]
+	}
+	return strings.Join(got, " ")
+}
+
 // Of the requests that are held for an account one goes first when it comes back. While the account still refuses, each
 // round costs one call; once it answers, or has not refused for trialBound, all go.
 func TestHoldHerd(t *testing.T) {
@@ -298,18 +313,8 @@ func TestHoldHerd(t *testing.T) {
 				}
 				all.Wait()
 				r.settle()
-				calls := map[time.Duration]int{}
-				var got []string
-				for _, c := range r.sim.Calls("a") {
-					calls[c.Start.Sub(began)]++
-				}
-				for d := time.Duration(0); d < time.Minute; d += 100 * time.Millisecond {
-					if calls[d] > 0 {
-						got = append(got, fmt.Sprintf("%s:%d", d, calls[d]))
-					}
-				}
-				if strings.Join(got, " ") != want {
-					t.Errorf("got %s, want %s", strings.Join(got, " "), want)
+				if got := r.timeline("a", began); got != want {
+					t.Errorf("got %s, want %s", got, want)
 				}
 			})
 		})
@@ -317,4 +322,38 @@ func TestHoldHerd(t *testing.T) {
 	f("answers", "0s:1 3.5s:1 4s:19", wait429("3"))
 	f("still refuses", "0s:1 3.5s:1 7s:1 7.5s:19", wait429("3"), wait429("3"))
 	f("is silent", "0s:1 3.5s:1 6.5s:19", wait429("3"), simulator.SlowFirstToken.For(5*time.Second))
+}
+
+// Where the account that came back first refuses again, those who waited for it turn to the next one, and let one go first
+// there too.
+func TestHoldHerdMovesOn(t *testing.T) {
+	s := patient("a", "b")
+	for i := range s.accounts {
+		s.accounts[i].Latency = 500 * time.Millisecond
+	}
+	bubble(t, s, func(t *testing.T, r *rig) {
+		r.sim.Push("a", wait429("3"), wait429("60"))
+		r.sim.Push("b", wait429("3"))
+		began := time.Now()
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				if i > 0 {
+					time.Sleep(2 * time.Second)
+				}
+				if got := r.chat(ask); got.status != 200 || got.header.Get(headerProfile) != "b" {
+					t.Errorf("%s", got.line())
+				}
+			})
+		}
+		all.Wait()
+		r.settle()
+		if got := r.timeline("a", began); got != "0s:1 3.5s:1" {
+			t.Errorf("a: %s", got)
+		}
+		// The one that a refused goes on to b, beside the one that tries b for all others.
+		if got := r.timeline("b", began); got != "500ms:1 4s:2 4.5s:18" {
+			t.Errorf("b: %s", got)
+		}
+	})
 }
