@@ -387,3 +387,20 @@ func TestWaitUnderLoad(t *testing.T) {
 		t.Error("leases left")
 	}
 }
+
+// BenchmarkHandOver is one slot going from hand to hand while as many wait as may, each in a session of its own.
+func BenchmarkHandOver(b *testing.B) {
+	r := New(table(b, []Profile{limited(1)}, role("r", "a")), Options{})
+	lease := takeAll(b, r, 1)[0]
+	var line []*waiter
+	for range maxWaiting {
+		line = append(line, inQueue(b, r, ""))
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		lease.Release()
+		next := &line[i%maxWaiting]
+		lease = (*next).lease
+		*next = inQueue(b, r, "")
+	}
+}
