@@ -10,10 +10,15 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
 )
 
-// readableProbe is how much of a body is looked at to tell text from compressed bytes.
-const readableProbe = 512
+const (
+	readableProbe = 512     // how much of a body is looked at to tell text from compressed bytes
+	zstdWindow    = 8 << 20 // the largest window that a zstd decoder must support, by RFC 8878; more is refused
+)
 
 // decode undoes the Content-Encoding of a body, and of an unlabelled one by its magic. It returns at most BodyLimit
 // bytes, and the name of the encoding that it could not undo. A body that reads as text is taken as it stands, whatever
@@ -26,20 +31,22 @@ func decode(h http.Header, body []byte) (plain []byte, unread string) {
 	labels := strings.Split(h.Get("Content-Encoding"), ",")
 	for _, label := range slices.Backward(labels) {
 		label = strings.ToLower(strings.TrimSpace(label))
-		switch label {
-		case "", "identity":
+		if label == "" || label == "identity" {
 			continue
-		case "gzip", "x-gzip", "deflate":
-			body = inflate(body)
-		default:
-			return nil, knownEncoding(label)
+		}
+		undo, known := decoders[label]
+		if !known {
+			return nil, "unknown_encoding" // the label came from outside: it does not go into a Reason
+		}
+		if body = undo(body); len(body) == 0 {
+			return nil, label
 		}
 	}
 	switch {
 	case isGzip(body):
 		body = inflate(body)
-	case bytes.HasPrefix(body, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		return nil, "zstd"
+	case isZstd(body):
+		body = unzstd(body)
 	}
 	if !readable(body) {
 		return nil, "binary"
@@ -47,19 +54,16 @@ func decode(h http.Header, body []byte) (plain []byte, unread string) {
 	return body, ""
 }
 
-// knownEncoding keeps a label that goes into a Reason within a closed set: it came from outside.
-func knownEncoding(label string) string {
-	switch label {
-	case "br", "zstd", "compress":
-		return label
-	}
-	return "unknown_encoding"
+// decoders undo an encoding and return at most BodyLimit bytes: what came before an error.
+var decoders = map[string]func([]byte) []byte{
+	"gzip": inflate, "x-gzip": inflate, "deflate": inflate, "br": unbrotli, "zstd": unzstd,
 }
 
-// isGzip reports the magic number of gzip.
+// isGzip and isZstd report the magic numbers. Brotli has none: unlabelled it is binary.
 func isGzip(b []byte) bool { return len(b) > 2 && b[0] == 0x1f && b[1] == 0x8b }
+func isZstd(b []byte) bool { return bytes.HasPrefix(b, []byte{0x28, 0xb5, 0x2f, 0xfd}) }
 
-// inflate undoes gzip, zlib or raw deflate, whichever the bytes are, and returns at most BodyLimit bytes of it.
+// inflate undoes gzip, zlib or raw deflate, whichever the bytes are.
 func inflate(b []byte) []byte {
 	if isGzip(b) {
 		if r, err := gzip.NewReader(bytes.NewReader(b)); err == nil {
@@ -71,6 +75,17 @@ func inflate(b []byte) []byte {
 		return readSome(r)
 	}
 	return readSome(flate.NewReader(bytes.NewReader(b)))
+}
+
+func unbrotli(b []byte) []byte { return readSome(brotli.NewReader(bytes.NewReader(b))) }
+
+func unzstd(b []byte) []byte {
+	r, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	return readSome(r)
 }
 
 // readSome reads up to BodyLimit bytes and keeps what came before an error: half an error message is still evidence.

@@ -8,6 +8,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
 )
 
 // packed compresses s with a writer of package compress.
@@ -24,8 +27,17 @@ func packed(t *testing.T, s string, open func(io.Writer) io.WriteCloser) []byte 
 	return b.Bytes()
 }
 
-func gzipped(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }
-func zlibbed(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }
+func gzipped(w io.Writer) io.WriteCloser  { return gzip.NewWriter(w) }
+func zlibbed(w io.Writer) io.WriteCloser  { return zlib.NewWriter(w) }
+func brotlied(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, 5) }
+func zstdded(w io.Writer) io.WriteCloser {
+	zw, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err)
+	}
+	return zw
+}
+
 func deflated(w io.Writer) io.WriteCloser {
 	fw, err := flate.NewWriter(w, flate.BestCompression)
 	if err != nil {
@@ -56,8 +68,15 @@ func TestDecode(t *testing.T) {
 		"identity":            {"identity", []byte(plain), plain, ""},
 		"long":                {"", []byte(long), long[:BodyLimit], ""},
 		"bomb":                {"gzip", packed(t, long, gzipped), long[:BodyLimit], ""},
-		"brotli":              {"br", []byte("\x0b\x02\x80\x00\x03"), "", "br"},
-		"zstd, unlabelled":    {"", []byte("\x28\xb5\x2f\xfd\x04\x00"), "", "zstd"},
+		"brotli":              {"br", packed(t, plain, brotlied), plain, ""},
+		"brotli bomb":         {"br", packed(t, long, brotlied), long[:BodyLimit], ""},
+		"not brotli":          {"br", []byte("\xff\xff\xff"), "", "br"},
+		"brotli, unlabelled":  {"", packed(t, plain, brotlied), "", "binary"}, // it has no magic number
+		"zstd":                {"zstd", packed(t, plain, zstdded), plain, ""},
+		"zstd, unlabelled":    {"", packed(t, plain, zstdded), plain, ""},
+		"zstd bomb":           {"zstd", packed(t, long, zstdded), long[:BodyLimit], ""},
+		"not zstd":            {"zstd", []byte("\x28\xb5\x2f\xfd\x04\x00"), "", "zstd"},
+		"a label too many":    {"gzip, br", gz, "", "br"},
 		"unknown":             {"x-secret", []byte("\x01\x02"), "", "unknown_encoding"},
 		"audio":               {"", []byte("ID3\x03\x00\x00"), "", "binary"},
 		"cut inside a letter": {"", []byte("Zu viele Anfragen f\xc3"), "Zu viele Anfragen f\xc3", ""},
@@ -75,7 +94,7 @@ func TestDecode(t *testing.T) {
 
 // TestUndecodedBody: what cannot be decoded is judged by status and headers, and the reason says so.
 func TestUndecodedBody(t *testing.T) {
-	r := Read(Response{Status: 429, Header: headers("Content-Encoding: br", "Retry-After: 7"), Body: []byte("\x0b\x02\x80\x00\x03"), At: noon})
+	r := Read(Response{Status: 429, Header: headers("Content-Encoding: br", "Retry-After: 7"), Body: []byte("\xff\xff\xff"), At: noon})
 	if r.Class != RateLimited || r.RetryAfter.Seconds() != 7 || r.Reason != "status:429 body:br" {
 		t.Errorf("%+v", r)
 	}
