@@ -44,7 +44,7 @@ var floors = map[string]floor{
 		third: "github.com/gin-gonic/gin github.com/golang-jwt/jwt/v5 github.com/MicahParks/keyfunc/v3 github.com/prometheus/client_golang",
 		tests: "github.com/google/go-cmp",
 	},
-	"router":          {ours: "quota", tests: "github.com/google/go-cmp pgregory.net/rapid"},
+	"router": {ours: "quota", tests: "github.com/google/go-cmp pgregory.net/rapid"},
 	// Error bodies come in brotli and zstd, labelled or not, and the standard library undoes neither.
 	"quota":           {third: "github.com/tidwall/gjson github.com/andybalholm/brotli github.com/klauspost/compress/zstd", tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal pgregory.net/rapid"},
 	"telemetry":       {third: "github.com/prometheus/client_golang", tests: "github.com/google/go-cmp"},
