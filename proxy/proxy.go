@@ -81,10 +81,10 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// Configure puts the plane under another configuration: client keys, session headers, deadlines and the body's limit. It
-// cannot fail, and it is called after the router's Swap: an account that is gone from the router's table gives up its
-// idle connections here. Requests that have begun end under the configuration they began with. Listen is the listener's
-// business and changes nothing.
+// Configure puts the plane under another configuration: client keys, hosts and origins, session headers, deadlines, the
+// body's limit. It cannot fail, and it is called after the router's Swap: a client key may name a role of the new table,
+// and an account that is gone from it gives up its idle connections here. Requests that have begun end under the
+// configuration they began with. Listen must be what the plane listens on.
 func (p *Proxy) Configure(c Config) {
 	p.settings.Store(newSettings(c))
 	if p.own != nil {
