@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -86,9 +87,7 @@ type scene struct {
 func TestNoDeadKey(t *testing.T) {
 	proofs := map[string]proof{}
 	for _, rows := range []map[string]proof{serverProofs(), adminProofs(), clientProofs(), routerProofs(), deadlineProofs(), roleProofs(), profileProofs(), accountProofs(), pricingProofs()} {
-		for key, p := range rows {
-			proofs[key] = p
-		}
+		maps.Copy(proofs, rows)
 	}
 	known := map[string]bool{}
 	for _, k := range configs.Keys() {
@@ -187,11 +186,11 @@ type answered struct {
 
 // line is the status with the hub's word on the matters asked for: "200 first".
 func (a answered) line(matters ...string) string {
-	line := fmt.Sprint(a.status)
+	words := []string{fmt.Sprint(a.status)}
 	for _, m := range matters {
-		line += " " + a.header.Get("X-Hub-"+m)
+		words = append(words, a.header.Get("X-Hub-"+m))
 	}
-	return strings.TrimSpace(line)
+	return strings.TrimSpace(strings.Join(words, " "))
 }
 
 const (

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -142,5 +144,69 @@ func TestHTTP2WriteDeadline(t *testing.T) {
 	other.Body.Close()
 	if _, err := io.Copy(io.Discard, open.Body); err == nil {
 		t.Error("the client takes the answer for whole")
+	}
+}
+
+// Row 31: a client that opens streams and resets them at once, ten thousand times, costs a bounded number of goroutines,
+// and nobody else anything.
+func TestHTTP2RapidReset(t *testing.T) {
+	_, base := upstream(t)
+	p := start(t, env(t, "KEY_FIRST", "canary-first", "KEY_SECOND", "canary-second"), "serve", "--config", configFor(t, base, ""), "--data-dir", t.TempDir())
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.proxy, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	answered := make(chan error, 1)
+	go func() {
+		answered <- untilFrame(conn, 1)
+		io.Copy(io.Discard, conn) //nolint:errcheck // until it is closed
+	}()
+	frame := func(kind, flags byte, stream uint32, payload string) []byte {
+		head := []byte{0, 0, byte(len(payload)), kind, flags}
+		return append(binary.BigEndian.AppendUint32(head, stream), payload...)
+	}
+	const headers, reset, settings, endStreamAndHeaders = 1, 3, 4, 5
+	// GET, http, / and an authority: three entries of HPACK's static table and a literal.
+	request := "\x82\x86\x84\x41\x09localhost"
+	begin := append([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(settings, 0, 0, "")...)
+	if _, err := conn.Write(append(begin, frame(headers, endStreamAndHeaders, 1, request)...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answered; err != nil {
+		t.Fatalf("a stream that is meant: %v", err)
+	}
+	var attack []byte
+	most := 0
+	for i := range uint32(10_000) {
+		attack = append(attack, frame(headers, endStreamAndHeaders, 2*i+3, request)...)
+		attack = append(attack, frame(reset, 0, 2*i+3, "\x00\x00\x00\x08")...)
+		if i%500 != 499 {
+			continue
+		}
+		if _, err := conn.Write(attack); err != nil {
+			break // it was shown the door, which is as good
+		}
+		attack = attack[:0]
+		most = max(most, runtime.NumGoroutine())
+	}
+	if most > 1000 {
+		t.Errorf("%d goroutines", most)
+	}
+	if status, body := p.do("POST", p.proxy+"/v1/chat/completions", chatBody, ""); status != 200 {
+		t.Errorf("somebody else: %d %s", status, body)
+	}
+}
+
+// untilFrame reads HTTP/2 frames up to the first of a kind.
+func untilFrame(r io.Reader, kind byte) error {
+	for head := make([]byte, 9); ; {
+		if _, err := io.ReadFull(r, head); err != nil {
+			return err
+		}
+		size := int64(head[0])<<16 | int64(head[1])<<8 | int64(head[2])
+		if _, err := io.CopyN(io.Discard, r, size); err != nil || head[3] == kind {
+			return err
+		}
 	}
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -237,6 +239,23 @@ func TestReloadNeedsARestart(t *testing.T) {
 	}
 }
 
+// A reload cannot open what a start would have refused to: the address stays, so the keys that guard it must.
+func TestReloadNeverOpens(t *testing.T) {
+	_, base := upstream(t)
+	path := configFor(t, base, "client_keys: [{name: desk, key: canary-desk}]\n")
+	edit(t, path, replace(`listen: "127.0.0.1:0", admin`, `listen: "0.0.0.0:0", admin`))
+	p := start(t, env(t, "KEY_FIRST", "canary-first", "KEY_SECOND", "canary-second"), "serve", "--config", path, "--data-dir", t.TempDir())
+	p.proxy = strings.Replace(p.proxy, "[::]", "127.0.0.1", 1) // everywhere is no address to ask at
+	edit(t, path, replace("client_keys:", "#", `listen: "0.0.0.0:0", admin`, `listen: "127.0.0.1:0", admin`))
+	p.waitLog("there are no client_keys", 1)
+	if got := p.chat("", ""); got != "401" {
+		t.Errorf("without a key: %s", got)
+	}
+	if got := p.chat("", "canary-desk"); got != "200 first" {
+		t.Errorf("with the key: %s", got)
+	}
+}
+
 // A reload forgets what was learnt of an account only when it is another one: other address, other credential.
 func TestReloadKeepsStandings(t *testing.T) {
 	sim, base := upstream(t)
@@ -417,5 +436,53 @@ func TestSettleIn(t *testing.T) {
 	ms := time.Millisecond
 	if want := []time.Duration{300 * ms, 300 * ms, 300 * ms, 100 * ms, 0}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// L07: while a call runs, the lease table and the gauge show who holds what; when it has ended they show nothing. A viewer
+// may look.
+func TestLeasesAreShown(t *testing.T) {
+	sim, base := upstream(t)
+	path, data := configFor(t, base, ""), t.TempDir()
+	getenv := env(t, "KEY_FIRST", "canary-first", "KEY_SECOND", "canary-second")
+	p := start(t, getenv, "serve", "--config", path, "--data-dir", data)
+	_, token, _ := command(t, getenv, "", "token", "--config", path, "--data-dir", data, "--scope", "viewer")
+	f := func(want string) {
+		t.Helper()
+		status, body := p.get(p.admn+"/admin/v1/leases", strings.TrimSpace(token))
+		got := regexp.MustCompile(`"(lease_id|started_at|instance)":"[^"]+"`).ReplaceAllString(strings.TrimSpace(body), `"$1":"…"`)
+		if status != 200 || got != "|"+want {
+			t.Errorf("%d\n got %s\nwant %s", status, got, want)
+		}
+	}
+	const none = `{"data":[],"next_cursor":null}`
+	f(none)
+	sim.Push("first", simulator.Hang)
+	ctx, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.proxy+"/r/manager/v1/chat/completions", strings.NewReader(chatBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Hub-Session", "s-1")
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		if res, err := http.DefaultClient.Do(req); err == nil {
+			res.Body.Close()
+		}
+	}()
+	if err := sim.WaitCalls(t.Context(), "first", 1); err != nil {
+		t.Fatal(err)
+	}
+	f(`{"data":[{"profile_id":"first","lease_id":"…","run_id":null,"session":"s-1","role":"orchestrator","started_at":"…","instance":"…"}],"next_cursor":null}`)
+	if !p.metric(`hermes_hub_leases{profile="first"} 1`) {
+		t.Error("the gauge does not show the lease")
+	}
+	leave()
+	<-gone
+	p.waitMetric(`hermes_hub_leases{profile="first"} 0`)
+	f(none)
+	if status, _ := p.get(p.admn+"/admin/v1/leases", ""); status != 401 {
+		t.Errorf("without a token: %d", status)
 	}
 }
