@@ -43,7 +43,7 @@ func buildAndRun(m *testing.M) int {
 // hubKey is the one key that may call the hub.
 const hubKey = "hub-key-of-the-test"
 
-// hub is a running hub with the simulated accounts a and b behind it, which the role orchestrator tries in that order.
+// hub is a running hub with the simulated accounts a and b behind it.
 type hub struct {
 	sim  *simulator.Provider
 	url  string // of the proxy plane; a client's base URL begins with it
@@ -51,10 +51,19 @@ type hub struct {
 	stop func() // asks it to stop, and waits until it has
 }
 
-// startHub starts the hub and waits until it listens. At the latest when the test ends it is asked to stop, and must.
+// startHub starts the hub with the accounts that the libraries are tried with.
 func startHub(t *testing.T) *hub {
 	t.Helper()
-	h := &hub{sim: accounts(), log: &hubLog{}}
+	return startHubOver(t, accounts(), patient)
+}
+
+// How long the hub holds a request for an account that will be back: longer than it gives a request, or not at all.
+const patient, impatient = 45, 0
+
+// startHubOver starts the hub and waits until it listens. At the latest when the test ends it is asked to stop, and must.
+func startHubOver(t *testing.T, sim *simulator.Provider, patience int) *hub {
+	t.Helper()
+	h := &hub{sim: sim, log: &hubLog{}}
 	upstream, closeAll, err := h.sim.Listen()
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +71,7 @@ func startHub(t *testing.T) *hub {
 	t.Cleanup(closeAll)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "router_profiles.yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, upstream, upstream), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, upstream, patience), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -121,23 +130,27 @@ func accounts() *simulator.Provider {
 	return simulator.New(account("a"), account("b"))
 }
 
-// configuration is the hub's file; it lacks the simulator's URL, twice.
+// configuration is the hub's file; it lacks the simulator's URL and the hub's patience.
 const configuration = `
 server: {drain_grace_seconds: 2}
 client_keys: [{name: test, key: "${HUB_TEST_KEY}"}]
-router: {first_token_timeout_seconds: 1, idle_timeout_seconds: 1, request_timeout_seconds: 5}
+router: {first_token_timeout_seconds: 1, idle_timeout_seconds: 1, request_timeout_seconds: 5, cooldown_wait_seconds: %[2]d}
 roles:
   orchestrator: {preferred_chain: [a, b]}
+  worker: {preferred_chain: [b, a]}
+  eyes: {preferred_chain: [b, a]}
 profiles:
   a:
     provider: openai-compatible
-    custom_base_url: %s
+    custom_base_url: %[1]s
     preferred_models: [sim-1]
+    context_length: 128000
     auth_config: {api_key: sk-upstream-a}
   b:
     provider: openai-compatible
-    custom_base_url: %s
+    custom_base_url: %[1]s
     preferred_models: [sim-1]
+    context_length: 128000
     auth_config: {api_key: sk-upstream-b}
 `
 
@@ -146,6 +159,8 @@ type logLine struct {
 	Message  string `json:"msg"`
 	Proxy    string `json:"proxy_addr"` // in the line that says that both planes listen
 	Endpoint string `json:"endpoint"`   // in the line that tells a request
+	Role     string `json:"role"`
+	Tried    string `json:"tried"` // a:quota_exhausted,b:ok
 }
 
 // hubLog keeps what the hub logs.
@@ -197,17 +212,18 @@ func (l *hubLog) String() string {
 	return string(l.text)
 }
 
-// requests is how many chat requests the hub has told in its log. It is complete once the hub has stopped.
-func (l *hubLog) requests() int {
+// requests are the chat requests that the hub has told in its log, each as role and accounts: "worker b:ok". It is
+// complete once the hub has stopped.
+func (l *hubLog) requests() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := 0
+	var all []string
 	for line := range l.lines() {
 		if line.Message == "request" && line.Endpoint == "/v1/chat/completions" {
-			n++
+			all = append(all, line.Role+" "+line.Tried)
 		}
 	}
-	return n
+	return all
 }
 
 // calls tells how many calls each account got.
