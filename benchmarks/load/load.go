@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return measureAll(ctx, o, stdout, stderr)
 }
 
-// measureAll starts the parts, measures, and tells the figures.
+// measureAll measures, and tells the figures.
 func measureAll(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	began := time.Now()
 	binary, clean, err := hubBinary(ctx, o.hub)
@@ -70,13 +70,7 @@ func measureAll(ctx context.Context, o options, stdout, stderr io.Writer) error 
 	}
 	defer clean()
 	from := builds{binary, o.base}
-	parts, err := startParts(ctx, from)
-	if err != nil {
-		return err
-	}
-	defer parts.stop()
-	b := &bench{parts: parts, window: o.window, warm: o.warm, progress: stderr}
-	rounds, err := b.run(ctx, o.scenarios, o.rounds)
+	rounds, err := measureRounds(ctx, from, o, stderr)
 	if err != nil {
 		return err
 	}
@@ -87,4 +81,18 @@ func measureAll(ctx context.Context, o options, stdout, stderr io.Writer) error 
 	r := summarize(append(rounds, idle...))
 	r.Machine, r.Seconds = machine(), time.Since(began).Seconds()
 	return r.write(stdout, o.json)
+}
+
+// measureRounds measures every scenario but the idle streams, in processes that live through them all.
+func measureRounds(ctx context.Context, from builds, o options, progress io.Writer) (samples []sample, err error) {
+	if len(o.scenarios) == 0 {
+		return nil, nil
+	}
+	p, err := startParts(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	b := &bench{parts: p, window: o.window, warm: o.warm, progress: progress}
+	return b.run(ctx, o.scenarios, o.rounds)
 }
