@@ -86,6 +86,7 @@ func streamShapes() []streamShape {
 // TestBrokenStreams: P09, P22: what one client takes and another dies of (openai/openai-python#2722 and its kin) reaches
 // all of them as the same answer, the first account's or the other's, or as the same error.
 func TestBrokenStreams(t *testing.T) {
+	t.Parallel()
 	eachClient(t, func(t *testing.T, c client) {
 		for _, shape := range streamShapes() {
 			t.Run(shape.name, func(t *testing.T) {

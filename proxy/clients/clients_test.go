@@ -83,10 +83,11 @@ func (o outcome) String() string {
 // turnLimit bounds one turn. The longest wait that a scenario asks of a client is a few seconds.
 const turnLimit = 30 * time.Second
 
-// eachClient runs the test with every client, started.
+// eachClient runs the test with every client, started. Clients are run beside each other, for they mostly wait.
 func eachClient(t *testing.T, test func(*testing.T, client)) {
 	for _, c := range clients() {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			need(t, c.name, c.missing())
 			c.ask = c.start(t)
 			test(t, c)

@@ -26,6 +26,7 @@ const (
 
 // TestHermes: Hermes Agent itself over the hub. What one account does is nothing to its user.
 func TestHermes(t *testing.T) {
+	t.Parallel()
 	runHermes(t, false, []hermesScenario{
 		{
 			"P01 tools, a sub-agent and an auxiliary call, each by its role", nil, "delegate look",
@@ -46,6 +47,7 @@ func TestHermes(t *testing.T) {
 // TestHermesAllBroken: P12: all accounts are in the same trouble after the first call. Hermes says what the hub told it, and
 // its retries reach no account.
 func TestHermesAllBroken(t *testing.T) {
+	t.Parallel()
 	then := func(step simulator.Step) func(*simulator.Provider) {
 		return func(p *simulator.Provider) {
 			p.Push("a", simulator.Normal)
@@ -117,6 +119,7 @@ func hermesAccounts() *simulator.Provider {
 // the whole answer, or, where its request is at fault, says that it failed. It takes minutes, so `make clients` leaves it
 // out.
 func TestHermesBrokenAnswers(t *testing.T) {
+	t.Parallel()
 	need(t, "Hermes Agent", missingEnvironment("hermes"))
 	for _, step := range simulator.Steps() {
 		t.Run(step.Name.String(), func(t *testing.T) {

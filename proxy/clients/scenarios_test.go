@@ -79,6 +79,7 @@ func scenarios() []scenario {
 // TestScenarios: every scenario with every client. What the hub could hide it has hidden; of the rest a library retries only
 // what may pass, and no retry reaches an account: what was learned is remembered.
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	eachClient(t, func(t *testing.T, c client) {
 		for _, s := range scenarios() {
 			if c.chatOnly && s.ask.Call != "chat" {
@@ -120,6 +121,7 @@ func (s scenario) requests(c client) int {
 
 // The recommended base URL names the role, and people end it with a slash or not.
 func TestRoleInBaseURL(t *testing.T) {
+	t.Parallel()
 	eachClient(t, func(t *testing.T, c client) {
 		h := startHub(t)
 		for _, path := range []string{"/r/orchestrator/v1", "/r/orchestrator/v1/", "/v1/"} {
@@ -134,6 +136,7 @@ func TestRoleInBaseURL(t *testing.T) {
 
 // All accounts are out for a second. The hub waits, or says how long to: the client's user gets an answer either way.
 func TestShortOutage(t *testing.T) {
+	t.Parallel()
 	eachClient(t, func(t *testing.T, c client) {
 		for _, a := range []ask{plain, stream} {
 			for patience, requests := range map[int]int{patient: 1, impatient: 2} {
@@ -155,6 +158,7 @@ func TestShortOutage(t *testing.T) {
 // P01, P08, P09, P22: whatever the first account does, the client's user gets a whole answer or an error, in bounded time;
 // never a part of an answer that looks whole. It takes minutes, so `make clients` leaves it out.
 func TestBrokenAnswers(t *testing.T) {
+	t.Parallel()
 	eachClient(t, func(t *testing.T, c client) {
 		for _, step := range simulator.Steps() {
 			for _, a := range []ask{plain, stream} {
