@@ -24,7 +24,7 @@ const (
 	// heldBytes is how much a stream may send without any content before it counts as broken.
 	heldBytes = 256 << 10
 	// readSize is the least room for one read from the upstream.
-	readSize = 16 << 10
+	readSize = 4 << 10
 )
 
 // stream relays one event stream. Until the first meaningful event everything is held, and the account may still be
@@ -40,7 +40,9 @@ type stream struct {
 	usage          wire.Usage
 	seen, finished uint64 // choices, one bit each
 	done           bool   // [DONE]
-	meaningful     bool
+	meaningful     bool   // content has come
+	content        bool   // in this read
+	chunks         wire.ChunkReader
 	torn           bool   // part of an oversized event went out, its end did not
 	trouble        []byte // an error that arrived as an event
 }
@@ -52,7 +54,7 @@ type streamBuffers struct {
 }
 
 var buffers = sync.Pool{New: func() any {
-	return &streamBuffers{in: make([]byte, 0, 2*readSize), out: make([]byte, 0, 2*readSize)}
+	return &streamBuffers{in: make([]byte, 0, 2*readSize), out: make([]byte, 0, readSize)}
 }}
 
 // relay serves a streamed call.
@@ -92,7 +94,7 @@ func (t *try) relayEvents(res *http.Response, body io.Reader) *failure {
 }
 
 func (b *streamBuffers) giveBack() {
-	if cap(b.in) > 8*readSize || cap(b.out) > 8*readSize {
+	if cap(b.in) > 32*readSize || cap(b.out) > 32*readSize {
 		return // grown by an unusual stream
 	}
 	b.in, b.out = b.in[:0], b.out[:0]
@@ -110,7 +112,9 @@ func (s *stream) run() *failure {
 	for {
 		n, err := s.body.Read(s.room())
 		s.in = s.in[:len(s.in)+n]
-		s.take()
+		if s.take() {
+			s.t.clock.progress()
+		}
 		if s.trouble != nil {
 			return s.failed(s.complaint())
 		}
@@ -147,8 +151,9 @@ func (s *stream) room() []byte {
 	return s.in[len(s.in):cap(s.in)]
 }
 
-// take moves every whole event from in to out.
-func (s *stream) take() {
+// take moves every whole event from in to out and reports whether there was content among them.
+func (s *stream) take() (content bool) {
+	s.content = false
 	rest := s.in
 	for s.trouble == nil && !s.done {
 		e, n := s.split.Split(rest)
@@ -164,6 +169,8 @@ func (s *stream) take() {
 		rest = rest[n:]
 	}
 	s.in = s.in[:copy(s.in, rest)]
+	s.meaningful = s.meaningful || s.content
+	return s.content
 }
 
 // event decides what becomes of one event: passed on as it came, rebuilt where a client would stumble over it, or dropped.
@@ -179,7 +186,7 @@ func (s *stream) event(e *wire.Event) {
 		}
 		return
 	}
-	c := wire.ReadChunk(e.Data)
+	c := s.chunks.Read(e.Data)
 	name := string(e.Name)
 	switch {
 	case c.Done:
@@ -205,19 +212,14 @@ func (s *stream) note(c *wire.Chunk, name string) {
 	s.seen |= c.Choices
 	s.finished |= c.Finished
 	if c.Content || c.Finished != 0 || name != "" && name != "message" {
-		s.content()
+		s.content = true
 	}
-}
-
-func (s *stream) content() {
-	s.meaningful = true
-	s.t.clock.progress()
 }
 
 // unread passes on bytes of an event too large to be looked at. They count as content.
 func (s *stream) unread(raw []byte) {
 	s.out = append(s.out, raw...)
-	s.content()
+	s.content = true
 }
 
 // put appends an event to out.
