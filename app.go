@@ -154,6 +154,8 @@ func (a *app) addr(i int) string { return a.planes[i].listener.Addr().String() }
 
 // run serves until ctx ends or a plane fails, then drains.
 func (a *app) run(ctx context.Context) error {
+	floor := make([]byte, heapFloor)
+	defer runtime.KeepAlive(floor)
 	keeper, stopKeeper := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	failed := make(chan error, len(a.planes)+1)
