@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"text/template"
@@ -181,7 +182,7 @@ func (a *app) tellTrail(out io.Writer, id string) {
 		return
 	}
 	for _, c := range e.Candidates {
-		fmt.Fprintf(out, "  %-10s %s (simulated)  %s\n", c.Verdict, c.ProfileID, candidateWhy(c, e.At))
+		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("  %-10s %s (simulated)  %s", c.Verdict, c.ProfileID, candidateWhy(c, e.At)), " "))
 	}
 }
 
