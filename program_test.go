@@ -210,6 +210,9 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// X05, as far as there is no Redis yet: the whole suite needs neither a network nor a daemon; what it talks to it starts
+// itself, on loopback.
+//
 // The whole program on real sockets: failover, what the admin plane tells of it, the generated secret and its tokens, and
 // a restart that forgets nothing: the account that is out until T is not called again before T (P03), the one whose
 // credential was refused not until it changes (P07).

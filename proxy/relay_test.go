@@ -133,3 +133,28 @@ func TestWholeAnswerToAStream(t *testing.T) {
 		t.Errorf("usage %+v", u)
 	}
 }
+
+// E07, P30: a stream's head says that it is one, that nobody on the way may hold it back, and nothing that would end the
+// connection; it is never compressed, whatever the client would accept, and comes from an upstream that was asked for plain
+// bytes. A second request goes over the same connection.
+func TestStreamHead(t *testing.T) {
+	r := newRig(t, setup{})
+	for _, step := range []simulator.Step{simulator.Normal, simulator.Gzip} {
+		r.sim.Push("a", step)
+		got := r.chat(askStream, "Accept-Encoding", "gzip, br")
+		r.want(got, "200 profile=a attempts=1 [DONE]")
+		for name, want := range map[string]string{
+			"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no",
+			"Connection": "", "Content-Encoding": "", "Content-Length": "",
+		} {
+			if v := got.header.Get(name); v != want {
+				t.Errorf("%s: %s is %q, want %q", step, name, v, want)
+			}
+		}
+	}
+	for _, call := range r.sim.Calls("a") {
+		if e := call.Header.Get("Accept-Encoding"); e != "identity" {
+			t.Errorf("the upstream was asked for %q", e)
+		}
+	}
+}
