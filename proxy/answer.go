@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -18,7 +19,10 @@ import (
 // replaced by another without the client seeing anything.
 const answerLimit = 64 << 20
 
-var errAnswerTooLarge = fmt.Errorf("answer larger than %d bytes", answerLimit)
+var (
+	errAnswerTooLarge = fmt.Errorf("answer larger than %d bytes", answerLimit)
+	errEncoding       = errors.New("content encoding was not asked for")
+)
 
 // answer serves a call that is not streamed. Success is a whole JSON object with choices and no error in it; a 200 that is
 // anything else is a failure.
@@ -39,8 +43,9 @@ func (t *try) answer(res *http.Response) *failure {
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.w.WriteHeader(http.StatusOK)
 	t.succeed(t.measured(res), a.Usage)
-	if _, err := x.w.Write(body); err != nil {
-		x.told.Outcome, x.aborted = telemetry.ClientClosed, true
+	t.lease.Release() // the account has done its part: a client that is slow to read need not hold a slot of it
+	if err := writeOut(x.w, x.conn, body); err != nil {
+		x.told.Outcome, x.told.Err, x.aborted = telemetry.ClientClosed, err.Error(), true
 	}
 	return nil
 }
@@ -79,13 +84,13 @@ func readWhole(res *http.Response) ([]byte, error) {
 // decoded is the body of res without its content encoding. The hub asks for identity; an upstream that compresses all the
 // same gets it in gzip or not at all.
 func decoded(res *http.Response) (io.Reader, error) {
-	switch e := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))); e {
+	switch strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))) {
 	case "", "identity":
 		return res.Body, nil
 	case "gzip", "x-gzip":
 		return gzip.NewReader(res.Body)
 	default:
-		return nil, fmt.Errorf("content encoding %q was not asked for", e)
+		return nil, errEncoding
 	}
 }
 
@@ -97,6 +102,16 @@ func plainHeader(h http.Header) http.Header {
 	h = h.Clone()
 	h.Del("Content-Encoding")
 	return h
+}
+
+// unpacked is the head of an error's body as text. Of a compressed one that was cut, what came before the cut.
+func unpacked(h http.Header, head []byte) []byte {
+	z, err := decoded(&http.Response{Header: h, Body: io.NopCloser(bytes.NewReader(head))})
+	if err != nil {
+		return head
+	}
+	plain, _ := readUpTo(z, quota.BodyLimit) //nolint:errcheck // half an error message is still a message
+	return plain
 }
 
 // readAll reads r to its end into buf. More than limit bytes are an error.

@@ -22,6 +22,7 @@ type failure struct {
 type try struct {
 	x       *exchange
 	n       *router.Node
+	lease   *router.Lease
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	clock   *clock
@@ -37,7 +38,7 @@ func (x *exchange) attempt(n *router.Node, lease *router.Lease) *failure {
 
 	ctx, cancel := context.WithCancelCause(x.ctx)
 	defer cancel(nil)
-	t := &try{x: x, n: n, ctx: ctx, cancel: cancel, clock: newClock(cancel, x.firstTokenLimit()), started: lease.Started}
+	t := &try{x: x, n: n, lease: lease, ctx: ctx, cancel: cancel, clock: newClock(cancel, x.firstTokenLimit()), started: lease.Started}
 	defer t.clock.stop()
 
 	if len(x.told.Attempts) > 0 {
@@ -101,7 +102,8 @@ func (t *try) refused(res *http.Response) *failure {
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		return t.fail(broken("upstream_redirect"), res.StatusCode, nil)
 	}
-	r := t.read(res.StatusCode, res.Header, head)
+	head = unpacked(res.Header, head)
+	r := t.read(res.StatusCode, plainHeader(res.Header), head)
 	if r.Class == quota.OK { // a 204 or 206 is no completion
 		r = broken("status:unexpected")
 	}
@@ -113,12 +115,19 @@ func (t *try) read(status int, h http.Header, body []byte) quota.Reading {
 	return quota.Read(quota.Response{Provider: t.n.Profile.Provider.Dialect, Status: status, Header: h, Body: body, At: time.Now()})
 }
 
-// lost is the end of a call without an answer: the network's doing, a deadline's, or the client's.
+// lost is the end of a call without an answer: the network's doing, a deadline's, the client's, or the hub's own.
 func (t *try) lost(err error, status int) *failure {
-	if t.over() {
+	switch {
+	case t.over():
 		return nil
+	case ownLimit(err):
+		t.told.Outcome, t.told.Reason = string(telemetry.Unavailable), "hub_out_of_resources"
+		t.x.tried = append(t.x.tried, t.tried(t.told.Outcome, t.told.Reason, time.Time{}))
+		t.x.refuse(&refusal{code: codeHubUnavailable, message: "the hub has no descriptor or memory left to call an account with: try again", retryAfter: 1}, telemetry.Unavailable)
+		return nil
+	default:
+		return t.fail(lostReading(context.Cause(t.ctx), err), status, nil)
 	}
-	return t.fail(lostReading(context.Cause(t.ctx), err), status, nil)
 }
 
 // over ends the exchange when its own deadline passed or its client left, which is nobody's fault. It reports whether

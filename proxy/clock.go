@@ -24,6 +24,7 @@ type clock struct {
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
+	held  time.Time // since when the client is waited for, and not the upstream; zero = it is not
 	last  time.Time
 	limit time.Duration
 	cause error
@@ -59,6 +60,21 @@ func (c *clock) progress() {
 	c.mu.Unlock()
 }
 
+// hold stops the clock while bytes are on their way to the client: how long it takes to read them is not the account's
+// silence. resume lets it go on.
+func (c *clock) hold() {
+	c.mu.Lock()
+	c.held = time.Now()
+	c.mu.Unlock()
+}
+
+func (c *clock) resume() {
+	c.mu.Lock()
+	c.last = c.last.Add(time.Since(c.held))
+	c.held = time.Time{}
+	c.mu.Unlock()
+}
+
 // finish gives the rest of an answer that is already complete a moment to arrive, so that its connection can be kept.
 func (c *clock) finish(grace time.Duration) {
 	c.mu.Lock()
@@ -84,7 +100,11 @@ func (c *clock) fire() {
 	if c.done {
 		return
 	}
-	if left := c.limit - time.Since(c.last); left > 0 {
+	silent := time.Since(c.last)
+	if !c.held.IsZero() {
+		silent = c.held.Sub(c.last)
+	}
+	if left := c.limit - silent; left > 0 {
 		c.timer.Reset(left)
 		return
 	}

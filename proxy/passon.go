@@ -2,13 +2,16 @@ package proxy
 
 import (
 	"bytes"
+	"encoding/base64"
 	"net/http"
+	"net/url"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
 	"hermes-hub/quota"
+	"hermes-hub/router"
 	"hermes-hub/telemetry"
 )
 
@@ -35,7 +38,7 @@ func (x *exchange) passOn(f *failure) {
 	h["Content-Type"] = []string{"application/json"}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.w.WriteHeader(status)
-	x.w.Write(body) //nolint:errcheck // the client is gone or it is not: nothing is left to be done
+	_ = writeOut(x.w, x.conn, body) // the client is gone or it is not: nothing is left to be done
 }
 
 // legible reports whether clients can read an error body: an object with words in it, whose code, where there is one, is a
@@ -47,15 +50,32 @@ func legible(body []byte) bool {
 		message.Type == gjson.String && message.Str != "" && (code.Type == gjson.String || code.Type == gjson.Null)
 }
 
-// clean takes the account's own credential out of a text that goes to the client: some providers echo it.
+// clean takes what the accounts were called with out of a text that goes to the client: some providers echo it.
 func (x *exchange) clean(body []byte) []byte {
 	for i := range x.plan.Nodes {
-		secret := x.plan.Nodes[i].Profile.Credential.Reveal()
-		if len(secret) >= 8 {
-			body = bytes.ReplaceAll(body, []byte(secret), []byte("[redacted]"))
+		for _, text := range private(x.plan.Nodes[i].Profile) {
+			if len(text) >= shortestSecret {
+				body = bytes.ReplaceAll(body, []byte(text), []byte("[redacted]"))
+			}
 		}
 	}
 	return body
+}
+
+// shortestSecret is the least that is taken for a secret: less would be found in ordinary words.
+const shortestSecret = 8
+
+// private is what only the hub and the account's provider, or the proxy in front of it, may know.
+func private(p *router.Profile) []string {
+	texts := []string{p.Credential.Reveal()}
+	for _, values := range p.Headers {
+		texts = append(texts, values...)
+	}
+	if proxy, err := url.Parse(p.ProxyURL); err == nil {
+		password, _ := proxy.User.Password()
+		texts = append(texts, password, base64.StdEncoding.EncodeToString([]byte(proxy.User.Username()+":"+password)))
+	}
+	return texts
 }
 
 // statusOf is the status of an error that came under a status a client would misread.

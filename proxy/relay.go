@@ -45,6 +45,7 @@ type stream struct {
 	chunks         wire.ChunkReader
 	torn           bool   // part of an oversized event went out, its end did not
 	trouble        []byte // an error that arrived as an event
+	dropped        int    // bytes of events that say nothing and were left out
 }
 
 // streamBuffers are a stream's working memory, used again by the next one.
@@ -135,16 +136,18 @@ func (s *stream) run() *failure {
 			return s.ended()
 		case err != nil:
 			return s.broke(err)
-		case !s.t.x.committed && len(s.out) > heldBytes:
+		case !s.t.x.committed && len(s.out)+s.dropped > heldBytes:
 			return s.failed(broken("stream:no_content"))
 		}
 	}
 }
 
-// room is the free end of the input buffer, with at least readSize bytes.
+// room is the free end of the input buffer, with at least readSize bytes. It doubles up to what the largest event takes that
+// is looked at.
 func (s *stream) room() []byte {
 	if cap(s.in)-len(s.in) < readSize {
-		grown := make([]byte, len(s.in), 2*cap(s.in)+readSize)
+		size := max(len(s.in)+readSize, min(2*cap(s.in)+readSize, wire.MaxEvent+2*readSize))
+		grown := make([]byte, len(s.in), size)
 		copy(grown, s.in)
 		s.in = grown
 	}
@@ -183,6 +186,8 @@ func (s *stream) event(e *wire.Event) {
 	case e.Comment():
 		if s.t.x.committed || len(s.out)+len(e.Raw) <= heldComments {
 			s.out = append(s.out, e.Raw...)
+		} else {
+			s.dropped += len(e.Raw)
 		}
 		return
 	}
@@ -195,7 +200,8 @@ func (s *stream) event(e *wire.Event) {
 		s.trouble = append(s.trouble, e.Data...)
 		return
 	case !c.Valid, name == "ping":
-		return // data that is no JSON kills clients; a ping is ours to send
+		s.dropped += len(e.Raw) // data that is no JSON kills clients; a ping is ours to send
+		return
 	}
 	s.note(&c, name)
 	if c.Bare && !s.t.x.req.WantsUse {
@@ -259,7 +265,9 @@ func (s *stream) flush() error {
 	if len(s.out) == 0 {
 		return nil
 	}
+	s.t.clock.hold()
 	err := s.down.send(s.out, s.torn)
+	s.t.clock.resume()
 	s.out = s.out[:0]
 	return err
 }
