@@ -87,13 +87,9 @@ func (t *transports) closeIdle() {
 // asks for compression, which would hold a stream back, and drops an idle connection before the usual 60 seconds of
 // upstreams do, because a POST that races such a close fails.
 func newTransport(proxyURL string, connectTimeout time.Duration) *http.Transport {
-	dialer := &net.Dialer{
-		Timeout:         connectTimeout,
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3},
-	}
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
+		DialContext:            newDialer(connectTimeout).DialContext,
 		TLSHandshakeTimeout:    connectTimeout,
 		MaxIdleConnsPerHost:    512,
 		IdleConnTimeout:        45 * time.Second,
@@ -106,4 +102,15 @@ func newTransport(proxyURL string, connectTimeout time.Duration) *http.Transport
 		t.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(proxyURL) }
 	}
 	return t
+}
+
+// newDialer notices when the other end has vanished without a word (a laptop that slept, a path that changed): by
+// keepalives where nothing is under way, by unacknowledged bytes where something is. Without the second a request that was
+// written to a dead idle connection hangs for a quarter of an hour.
+func newDialer(connectTimeout time.Duration) *net.Dialer {
+	return &net.Dialer{
+		Timeout:         connectTimeout,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3},
+		ControlContext:  limitUnacknowledged,
+	}
 }
