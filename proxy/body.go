@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -39,8 +40,10 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 			return body, nil
 		case isTimeout(err):
 			return nil, &refusal{code: codeBodyStalled, message: fmt.Sprintf("the body stopped arriving for %s", bodyStall), close: true}
-		case err != nil:
+		case err != nil && absent(r, err):
 			return nil, fmt.Errorf("read body: %w", err)
+		case err != nil: // its sender is there and has sent what is no chunk: nothing behind it can be told apart
+			return nil, &refusal{code: codeInvalidRequest, message: "the body's chunked encoding is malformed", close: true}
 		}
 		if len(body) == cap(body) {
 			body = append(body, 0)[:len(body)]
@@ -50,6 +53,12 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 
 func tooLarge(limit int64) *refusal {
 	return &refusal{code: codeBodyTooLarge, message: fmt.Sprintf("the body is larger than server.max_body_bytes: %d", limit), close: true}
+}
+
+// absent reports whether a body ended because its sender went away.
+func absent(r *http.Request, err error) bool {
+	_, network := errors.AsType[*net.OpError](err)
+	return network || errors.Is(err, io.ErrUnexpectedEOF) || r.Context().Err() != nil
 }
 
 func isTimeout(err error) bool {
