@@ -68,7 +68,7 @@ race: ## the same under the race detector (needs a C compiler)
 clients: ## real, unmodified clients over the built hub, each kind of turn once
 	@.ci/gotest clients proxy/clients -count=1 -skip '^Test.*Broken' ./...
 
-clients-full: ## the same, and everything that can break (a quarter of an hour)
+clients-full: ## the same, and everything that can break (ten minutes)
 	@.ci/gotest clients proxy/clients -count=1 -timeout=1h ./...
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
