@@ -129,7 +129,7 @@ func newQuotaAnswer(q quotaQuestion, r quota.Reading) quotaAnswer {
 		ID: q.ID, Class: r.Class, Scope: r.Scope, Failover: r.Failover, ResetAt: knownTime(r.ResetAt),
 		Buckets: make([]quotaBucket, 0, len(r.Buckets)), Source: knownString(r.Source), Reason: knownString(r.Reason),
 	}
-	if r.RetryAfter > 0 {
+	if r.RetryAfter > 0 || r.RetryNow {
 		ms := r.RetryAfter.Milliseconds()
 		answer.RetrySameAfterMS = &ms
 	}

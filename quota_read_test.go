@@ -63,10 +63,11 @@ func TestPrettyQuota(t *testing.T) {
 	body := base64.StdEncoding.EncodeToString([]byte(`{"error":{"message":"Weekly usage limit reached. Resets in 2 days."}}`))
 	in := fmt.Sprintf(`{"id":"w","provider":"opencode-go","status":429,"headers":{"x-ratelimit-limit":"8","x-ratelimit-remaining":"2"},"body":%q,"body_encoding":"base64","at":"2026-07-25T12:00:00Z"}`, body) +
 		"\n" + `{"provider":"openai","status":204,"at":"2026-07-25T12:00:00Z"}`
-	want := `w: opencode-go 429 means quota_exhausted of the account (phrase:usage limit reached); another account may help
+	want := `w: opencode-go 429 means quota_exhausted of the account (phrase:weekly usage limit); another account may help
   the same account is invited back in 48h0m0s
   usable again at 2026-07-27T12:00:00Z
   opencode.ratelimit: 25% left (2 of 8)
+  opencode.7d: 0% left, resets at 2026-07-27T12:00:00Z
 openai 204 means ok
 `
 	var out strings.Builder

@@ -2,6 +2,9 @@ package quota
 
 import (
 	"bytes"
+	"encoding/base64"
+	"maps"
+	"net/http"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -19,33 +22,34 @@ const (
 	bodyUnread // encoded in a way that is not undone here
 )
 
-// answer is a Response taken apart once, for the readers of the dialects.
+// answer is a Response taken apart once, for the rules of its dialect.
 type answer struct {
 	Response
-	prefix  string // of the bucket ids
+	dialect *dialect
 	kind    bodyKind
 	unread  string // the encoding behind bodyUnread
 	root    gjson.Result
 	faults  []fault // the error objects found, innermost first; none on success
 	silent  bool    // a stream that said nothing
-	prose   prose   // the messages of the faults, or the text that stands for one
+	words   string  // the messages of the faults, or the text that stands for one
+	common  []phraseHit
+	own     []phraseHit // of the dialect's book
+	signs   [signs]bool
 	usage   rateUsage
 	buckets []Bucket
 }
 
 // take decodes a response and finds what it complains about.
-func take(r Response, prefix string) *answer {
-	a := &answer{Response: r, prefix: prefix}
-	plain, unread := decode(r.Header, r.Body)
-	a.Body, a.unread = plain, unread
-	a.kind = bodyUnread
-	if unread == "" {
-		a.Body = bytes.TrimLeft(plain, "\ufeff \t\r\n")
+func take(r Response, d *dialect) *answer {
+	a := &answer{Response: r, dialect: d, kind: bodyUnread}
+	a.Body, a.unread = decode(r.Header, r.Body)
+	if a.unread == "" {
+		a.Body = unpython(bytes.TrimLeft(a.Body, "\ufeff \t\r\n"))
 		a.kind = kindOf(r.Header.Get("Content-Type"), a.Body)
 	}
 	a.findFaults()
-	a.prose = newProse(a.text())
-	a.usage = rateUsageIn(a.prose.raw)
+	a.findHeaderFaults()
+	a.findWords()
 	a.buckets = a.readBuckets()
 	return a
 }
@@ -56,7 +60,7 @@ func kindOf(contentType string, body []byte) bodyKind {
 	switch {
 	case len(body) == 0:
 		return bodyEmpty
-	case body[0] == '{' || body[0] == '[':
+	case beginsJSON(body):
 		if isLines(body) {
 			return bodyStream
 		}
@@ -71,6 +75,29 @@ func kindOf(contentType string, body []byte) bodyKind {
 		return bodyJSON
 	}
 	return bodyText
+}
+
+// beginsJSON reports whether a body begins as an object or an array does; "[retrying in 5s]" does not.
+func beginsJSON(body []byte) bool {
+	if body[0] != '{' && body[0] != '[' {
+		return false
+	}
+	rest := bytes.TrimLeft(body[1:], " \t\r\n")
+	if len(rest) == 0 || rest[0] == '"' || rest[0] == body[0]+2 { // a member, or the bracket that closes
+		return true
+	}
+	return body[0] == '[' && (rest[0] == '{' || rest[0] == '[' || digit(rest[0]))
+}
+
+// unpython makes JSON of an object that Python printed, quotes and all, where that is enough.
+func unpython(body []byte) []byte {
+	if !bytes.HasPrefix(body, []byte("{'")) {
+		return body
+	}
+	if swapped := bytes.ReplaceAll(body, []byte("'"), []byte(`"`)); gjson.ValidBytes(swapped) {
+		return swapped
+	}
+	return body
 }
 
 // isEvents reports whether a body begins with a line of server-sent events.
@@ -92,22 +119,96 @@ func isLines(body []byte) bool {
 
 // findFaults fills in faults, and the JSON of the body or of the event that carries them.
 func (a *answer) findFaults() {
+	var carried http.Header
 	switch a.kind {
 	case bodyJSON:
-		a.root = gjson.ParseBytes(a.Body)
-		if refused := complains(a.root); refused || !a.delivered() {
-			a.faults = faultsOf(a.root)
-			if refused && len(a.faults) == 0 {
-				a.faults = []fault{{object: a.root}}
-			}
-		}
+		carried = a.findObjectFaults()
 	case bodyStream:
-		a.root, a.faults, a.silent = scanEvents(a.Body)
+		a.root, a.faults, carried, a.silent = scanEvents(a.Body)
+	}
+	if len(carried) > 0 {
+		merged := a.Header.Clone()
+		if merged == nil {
+			merged = make(http.Header, len(carried))
+		}
+		maps.Copy(merged, carried)
+		a.Header = merged
+	}
+}
+
+// findObjectFaults looks for them in a body of one object. Under a failing status all of it is about the failure.
+func (a *answer) findObjectFaults() (carried http.Header) {
+	a.root = gjson.ParseBytes(a.Body)
+	if !a.delivered() || complains(a.root) {
+		a.faults, carried = faultsOf(a.root)
+		if len(a.faults) == 0 && complains(a.root) {
+			a.faults = []fault{{object: a.root}}
+		}
+		return carried
+	}
+	if answered := a.dialect.rules.answered; answered != nil {
+		if text := answered(a.root); text != "" {
+			var c faultCollector
+			c.text(text, 0)
+			a.faults = c.faults
+		}
+	}
+	return nil
+}
+
+// findHeaderFaults adds what headers say of the error. They are written by the service itself, so they go first:
+// x-amzn-errortype names Amazon's exception; x-error-json is Codex's whole error object in base64, under a body that says
+// only "Unauthorized" (openai/codex, codex-rs/codex-api api_bridge).
+func (a *answer) findHeaderFaults() {
+	if a.delivered() && len(a.faults) == 0 {
+		return
+	}
+	var first []fault
+	if text := a.Header.Get("X-Error-Json"); text != "" {
+		if plain, err := base64.StdEncoding.DecodeString(text); err == nil && gjson.ValidBytes(plain) {
+			first, _ = faultsOf(gjson.ParseBytes(plain))
+		}
+	}
+	if name := a.Header.Get("X-Amzn-Errortype"); name != "" {
+		var f fault
+		f.addCode(name)
+		first = append(first, f)
+	}
+	if len(first) > 0 {
+		a.faults = append(first, a.faults...)
 	}
 }
 
 // delivered reports whether the status says success.
-func (a *answer) delivered() bool { return a.Status >= 200 && a.Status < 300 || a.Status == 101 }
+func (a *answer) delivered() bool {
+	return a.Status >= 200 && a.Status < 300 || a.Status == http.StatusSwitchingProtocols
+}
+
+// findWords collects what the answer says in words and opens the books at it.
+func (a *answer) findWords() {
+	a.words = a.text()
+	if len(a.words) > proseLimit {
+		a.words = a.words[:proseLimit]
+	}
+	if a.words == "" {
+		return
+	}
+	if hidden := a.dialect.rules.wordCode; hidden != nil {
+		for i := range a.faults {
+			f := &a.faults[i]
+			for _, m := range f.messages {
+				if code := hidden(m); code != "" {
+					f.codes = append([]string{code}, f.codes...)
+				}
+			}
+		}
+	}
+	a.common, a.own = commonBook.find(a.words), a.dialect.book.find(a.words)
+	for _, h := range a.common {
+		a.signs[commonBook.groups[h.group].sign] = true
+	}
+	a.usage = rateUsageIn(a.words)
+}
 
 // text is everything in words that the answer says about its trouble, innermost first.
 func (a *answer) text() string {
@@ -117,8 +218,19 @@ func (a *answer) text() string {
 		}
 		return ""
 	}
+	single, count, size := "", 0, 0
+	for _, f := range a.faults {
+		for _, m := range f.messages {
+			single = m
+			count++
+			size += len(m) + 1
+		}
+	}
+	if count <= 1 {
+		return single
+	}
 	var b strings.Builder
-	b.Grow(512)
+	b.Grow(size)
 	for _, f := range a.faults {
 		for _, m := range f.messages {
 			b.WriteString(m)

@@ -28,6 +28,9 @@ func decode(h http.Header, body []byte) (plain []byte, unread string) {
 	if readable(body) {
 		return body, ""
 	}
+	if messages := streamMessages(body); messages != nil {
+		return messages, ""
+	}
 	labels := strings.Split(h.Get("Content-Encoding"), ",")
 	for _, label := range slices.Backward(labels) {
 		label = strings.ToLower(strings.TrimSpace(label))
@@ -98,6 +101,10 @@ func readSome(r io.Reader) []byte {
 func readable(b []byte) bool {
 	b = b[:min(len(b), readableProbe)]
 	for len(b) > 0 {
+		if c := b[0]; c >= ' ' && c < utf8.RuneSelf {
+			b = b[1:]
+			continue
+		}
 		r, size := utf8.DecodeRune(b)
 		switch {
 		case r == utf8.RuneError && size == 1:

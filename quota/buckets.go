@@ -1,149 +1,150 @@
 package quota
 
 import (
-	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
 
-const (
-	bucketLimit = 16 // buckets of one answer
-	windowLimit = 48 // bytes of a window's name
-)
-
-// readBuckets reads what the headers measure and, of a refusal whose headers measure nothing, what its words do.
+// readBuckets reads what the headers measure and, of a refusal, what its body states.
 func (a *answer) readBuckets() []Bucket {
-	buckets := headerBuckets(a.Header, a.prefix, a.At)
+	buckets := headerBuckets(a.dialect, a.Header, a.At)
+	if events := a.dialect.rules.events; events != nil && a.kind == bodyStream {
+		buckets = merged(buckets, events(a))
+	}
+	if len(a.faults) == 0 && a.words == "" {
+		return buckets
+	}
+	if measure := a.dialect.rules.measure; measure != nil {
+		if stated := measure(a); len(stated) > 0 {
+			return merged(buckets, stated)
+		}
+	}
 	if len(buckets) == 0 {
-		if b, ok := a.usage.bucket(a.prefix); ok {
+		if b, ok := a.usage.bucket(a.dialect.bucketPrefix()); ok {
 			buckets = append(buckets, b)
 		}
 	}
 	return buckets
 }
 
-// window collects the three headers of one window.
-type window struct{ limit, remaining, reset string }
-
-// headerBuckets reads `x-ratelimit-{limit,remaining,reset}[-<window>]` (OpenAI and most compatible providers) and the
-// IETF's `ratelimit` and `ratelimit-{limit,remaining,reset}`. The window of headers without a name is "ratelimit".
-func headerBuckets(h http.Header, prefix string, at time.Time) []Bucket {
-	var windows map[string]window
-	for key, values := range h {
-		field, name, ok := rateHeader(key)
-		if !ok || len(values) == 0 {
-			continue
+// merged adds the stated buckets to the measured ones, which are the more exact where both are of one window.
+func merged(measured, stated []Bucket) []Bucket {
+	for _, b := range stated {
+		known := false
+		for i := range measured {
+			known = known || measured[i].ID == b.ID
 		}
-		if windows == nil {
-			windows = make(map[string]window)
-		}
-		windows[name] = windows[name].with(field, values[0])
-	}
-	if _, taken := windows["ratelimit"]; !taken {
-		if w := ietfWindow(h); w != (window{}) {
-			if windows == nil {
-				windows = make(map[string]window)
-			}
-			windows["ratelimit"] = w
+		if !known {
+			measured = append(measured, b)
 		}
 	}
-	if len(windows) == 0 {
-		return nil
-	}
-	buckets := make([]Bucket, 0, len(windows))
-	for name, w := range windows {
-		if b, ok := w.bucket(prefix+"."+name, at); ok {
-			buckets = append(buckets, b)
-		}
-	}
-	slices.SortFunc(buckets, compareID)
-	return buckets[:min(len(buckets), bucketLimit)]
-}
-
-// rateHeader splits the name of an x-ratelimit header: "X-Ratelimit-Reset-Tokens" is the reset of "tokens".
-func rateHeader(key string) (field, name string, ok bool) {
-	rest, ok := strings.CutPrefix(key, "X-Ratelimit-")
-	if !ok || len(rest) > windowLimit {
-		return "", "", false
-	}
-	field, name, named := strings.Cut(strings.ToLower(rest), "-")
-	switch field {
-	case "limit", "remaining", "reset":
-	default:
-		return "", "", false
-	}
-	if !named {
-		name = "ratelimit"
-	}
-	return field, strings.ReplaceAll(name, "-", "_"), true
-}
-
-// with returns the window with one field set.
-func (w window) with(field, value string) window {
-	switch field {
-	case "limit":
-		w.limit = value
-	case "remaining":
-		w.remaining = value
-	case "reset":
-		w.reset = value
-	}
-	return w
-}
-
-// ietfWindow reads the headers of the IETF drafts: one structured header, or three.
-func ietfWindow(h http.Header) window {
-	if value := h.Get("Ratelimit"); value != "" {
-		return structured(value)
-	}
-	return window{limit: h.Get("Ratelimit-Limit"), remaining: h.Get("Ratelimit-Remaining"), reset: h.Get("Ratelimit-Reset")}
-}
-
-// structured reads the IETF's single header in both of its forms: `limit=100, remaining=0, reset=50` and
-// `"default";r=50;t=30`.
-func structured(value string) window {
-	var w window
-	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ';' }) {
-		name, v, _ := strings.Cut(strings.TrimSpace(part), "=")
-		switch name {
-		case "limit", "q":
-			w.limit = v
-		case "remaining", "r":
-			w.remaining = v
-		case "reset", "t":
-			w.reset = v
-		}
-	}
-	return w
+	return measured
 }
 
 // bucket makes a Bucket of a window's headers. A window whose numbers are unknown (-1, empty, no limit) is none. The
 // reset may have passed: that the window is full again is what the answer says.
-func (w window) bucket(id string, at time.Time) (Bucket, bool) {
-	b := Bucket{ID: id}
+func (w *window) bucket(at time.Time, zone *time.Location) (Bucket, bool) {
+	var b Bucket
+	if w.values[fieldSnapshot] != "" {
+		return snapshotBucket(w.values[fieldSnapshot], at)
+	}
 	// `100, 100;w=60` of the older IETF draft: the first number counts.
-	w.limit, _, _ = strings.Cut(w.limit, ",")
-	if v, ok := parseNumber(w.limit); ok && v > 0 {
+	limit, _, _ := strings.Cut(w.values[fieldLimit], ",")
+	if v, ok := parseNumber(limit); ok && v > 0 {
 		b.Limit = Known(v)
 	}
-	if v, ok := parseNumber(w.remaining); ok && (b.Limit.Known || v > 0 || strings.TrimSpace(w.limit) == "") {
+	if v, ok := parseNumber(w.values[fieldRemaining]); ok && (b.Limit.Known || v > 0 || strings.TrimSpace(limit) == "") {
 		b.Remaining = Known(v)
 	}
-	if !b.Limit.Known && !b.Remaining.Known {
+	b = b.withPercent()
+	if v, ok := parseNumber(w.values[fieldUsed]); ok {
+		b = b.withUsed(v)
+	}
+	if v, ok := parseNumber(w.values[fieldFraction]); ok {
+		b = b.withUsed(v * 100)
+	}
+	if w.rejected() && !b.UsedPercent.Known {
+		b = b.spent()
+	}
+	if !b.measured() {
 		return Bucket{}, false
 	}
-	if t, ok := parseReset(w.reset, at, nil); ok {
+	t, ok := parseReset(w.values[fieldReset], at, zone)
+	if !ok {
+		t, ok = parseReset(w.values[fieldAfter], at, zone)
+	}
+	if ok {
 		b.ResetAt = t
 	}
-	return b.withPercent(), true
+	return b, true
 }
 
-// withPercent fills in the percentages that limit and remainder give. What is used may exceed the limit.
+// rejected reports whether a status says that the window refuses.
+func (w *window) rejected() bool { return w.values[fieldStatus] == "rejected" }
+
+// measured reports whether anything is known of a bucket but its name and its reset.
+func (b Bucket) measured() bool {
+	return b.Limit.Known || b.Remaining.Known || b.UsedPercent.Known || b.RemainingPercent.Known
+}
+
+// withPercent fills in the percentages that limit and remainder give.
 func (b Bucket) withPercent() Bucket {
 	if b.Limit.Known && b.Limit.Value > 0 && b.Remaining.Known {
 		left := min(100*b.Remaining.Value/b.Limit.Value, 100)
 		b.RemainingPercent, b.UsedPercent = Known(left), Known(100-left)
 	}
 	return b
+}
+
+// withUsed fills in the percentages of what is used. It may exceed 100; what remains is not less than nothing.
+func (b Bucket) withUsed(percent float64) Bucket {
+	b.UsedPercent, b.RemainingPercent = Known(percent), Known(max(100-percent, 0))
+	return b
+}
+
+// withCount fills in what a count of a limit gives.
+func (b Bucket) withCount(used, limit float64) Bucket {
+	b.Limit, b.Remaining = Known(limit), Known(max(limit-used, 0))
+	if limit > 0 {
+		b = b.withUsed(100 * used / limit)
+	}
+	return b
+}
+
+// spent is the bucket with nothing left.
+func (b Bucket) spent() Bucket { return b.withUsed(100) }
+
+// isSpent reports whether nothing is left.
+func (b Bucket) isSpent() bool {
+	return b.Remaining.Known && b.Remaining.Value <= 0 || b.RemainingPercent.Known && b.RemainingPercent.Value <= 0
+}
+
+// named adds the window that a spent quota's words name, where nothing else of the answer measures a spent one.
+func (a *answer) named(v verdict, w statedWait) []Bucket {
+	if v.class != QuotaExhausted || a.dialect.rules.scopes[v.class] != "" && v.scope == "" || v.scope != "" && v.scope != ScopeAccount {
+		return a.buckets
+	}
+	name := ""
+	for _, h := range a.common {
+		switch window := commonBook.groups[h.group].window; {
+		case window == "" || window == name:
+		case name != "":
+			return a.buckets // it names several
+		default:
+			name = window
+		}
+	}
+	if id, ok := a.dialect.rules.windows[name]; ok {
+		name = id
+	}
+	if name == "" {
+		return a.buckets
+	}
+	b := Bucket{ID: a.dialect.bucketPrefix() + "." + name, ResetAt: w.until}.spent()
+	for _, known := range a.buckets {
+		if known.isSpent() || known.ID == b.ID {
+			return a.buckets
+		}
+	}
+	return append(a.buckets, b)
 }

@@ -54,7 +54,7 @@ func TestHeaderBuckets(t *testing.T) {
 		{headers("X-Ratelimit-Exceeded: daily", "X-Ratelimit-Limit-"+strings.Repeat("x", 90)+": 5"), ""},
 		{nil, ""},
 	} {
-		if got := tell(headerBuckets(c.header, "p", noon)); got != c.want {
+		if got := tell(headerBuckets(&dialect{name: "p"}, c.header, noon)); got != c.want {
 			t.Errorf("%v: %q, want %q", c.header, got, c.want)
 		}
 	}

@@ -1,57 +1,31 @@
 package quota
 
-import "time"
-
-// rules are what a dialect adds to the common tables. The zero value adds nothing.
-type rules struct {
-	codes     map[string]codeMeaning // looked up before commonCodes
-	phrases   []phraseGroup          // searched before commonPhrases
-	rateScope Scope                  // of rate limits whose words name no model; "" = account
-	zone      *time.Location         // of times that the provider writes without one; nil = unknown
-}
-
-// verdict is what happened and to whom.
-type verdict struct {
-	class     Class
-	scope     Scope // "" = scopes[class]
-	tokenRate bool  // request_too_large because of a token rate, which another account may not have
-	phrased   bool  // it rests on words
-	reason    string
-}
-
-// scopes are the usual scope of each class.
-var scopes = map[Class]Scope{
-	OK: ScopeRequest, RateLimited: ScopeAccount, QuotaExhausted: ScopeAccount, Billing: ScopeAccount, AuthExpired: ScopeAccount,
-	AuthInvalid: ScopeAccount, Forbidden: ScopeAccount, ModelNotFound: ScopeModel, ContextTooLong: ScopeRequest,
-	RequestTooLarge: ScopeRequest, InvalidRequest: ScopeRequest, ContentPolicy: ScopeRequest, Overloaded: ScopeProvider,
-	ServerError: ScopeProvider, Timeout: ScopeProvider,
-}
+import "slices"
 
 // classify weighs the evidence in the order in which it can be trusted: a code that says exactly what happened, then
 // words, then a code that only names the kind of error, then the HTTP status.
-func (a *answer) classify(r rules) verdict {
+func (a *answer) classify() verdict {
 	if v, ok := a.success(); ok {
 		return v
 	}
 	if a.fromEdge() {
 		return a.statusVerdict()
 	}
-	v, ok := a.codeVerdict(r, decides)
-	if ok && limitClass(v.class) {
-		if phrase, full := a.prose.hasAny(capacityPhrases); full {
-			v = verdict{class: Overloaded, phrased: true, reason: "phrase:" + phrase}
-		}
+	v, ok := a.codeVerdict(decides)
+	if ok && limitClass(v.class) && a.signs[signCapacity] {
+		g, phrase := commonBook.best(a.common, func(g *phraseGroup) bool { return g.sign == signCapacity })
+		v = verdict{class: g.class, phrased: true, reason: "phrase:" + phrase}
 	}
 	if !ok {
-		v, ok = a.phraseVerdict(r)
+		v, ok = a.phraseVerdict()
 	}
 	if !ok {
-		v, ok = a.codeVerdict(r, leans)
+		v, ok = a.codeVerdict(leans)
 	}
 	if !ok {
 		v = a.statusVerdict()
 	}
-	return a.refine(r, v)
+	return a.refine(v)
 }
 
 // success judges a successful status: whether it delivered anything.
@@ -72,19 +46,29 @@ func (a *answer) success() (verdict, bool) {
 }
 
 // codeVerdict looks the machine codes up, innermost fault first.
-func (a *answer) codeVerdict(r rules, weight codeWeight) (verdict, bool) {
+func (a *answer) codeVerdict(weight codeWeight) (verdict, bool) {
 	for _, f := range a.faults {
 		for _, code := range f.codes {
-			meaning, ok := r.codes[code]
+			meaning, ok := a.dialect.rules.codes[code]
 			if !ok {
 				meaning, ok = commonCodes[code]
 			}
 			if ok && meaning.weight == weight && (weight == decides || a.mayLean(meaning.class)) {
-				return verdict{class: meaning.class, reason: "code:" + code}, true
+				return verdict{class: meaning.class, scope: meaning.scope, reason: "code:" + code}, true
 			}
 		}
 	}
 	return verdict{}, false
+}
+
+// hasCode reports whether one of the faults carries a machine code.
+func (a *answer) hasCode(code string) bool {
+	for _, f := range a.faults {
+		if slices.Contains(f.codes, code) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayLean reports whether a vague code is to be believed beside this status. A status that names the trouble itself
@@ -100,49 +84,59 @@ func (a *answer) mayLean(c Class) bool {
 // limitClass reports whether a class is a limit of the account.
 func limitClass(c Class) bool { return c == RateLimited || c == QuotaExhausted || c == Billing }
 
-// phraseVerdict searches the words.
-func (a *answer) phraseVerdict(r rules) (verdict, bool) {
-	for _, groups := range [][]phraseGroup{r.phrases, commonPhrases} {
-		for _, g := range groups {
-			if phrase, ok := a.prose.hasAny(g.phrases); ok {
-				return verdict{class: g.class, scope: g.scope, phrased: true, reason: "phrase:" + phrase}, true
-			}
+// phraseVerdict judges by the words, the dialect's own first.
+func (a *answer) phraseVerdict() (verdict, bool) {
+	speaks := func(g *phraseGroup) bool { return g.class != "" }
+	g, phrase := a.dialect.book.best(a.own, speaks)
+	if g == nil {
+		g, phrase = commonBook.best(a.common, speaks)
+	}
+	if g == nil {
+		return verdict{}, false
+	}
+	return verdict{class: g.class, scope: g.scope, phrased: true, reason: "phrase:" + phrase}, true
+}
+
+// says reports whether the words hold a phrase of the dialect's book.
+func (a *answer) says(phrase string) bool {
+	for _, h := range a.own {
+		if h.phrase == phrase {
+			return true
 		}
 	}
-	return verdict{}, false
+	return false
 }
 
 // refine settles what takes more than one piece of evidence: a rate limit that is one request above the rate, and whose
 // limit it is.
-func (a *answer) refine(r rules, v verdict) verdict {
+func (a *answer) refine(v verdict) verdict {
 	switch {
-	case v.class == RateLimited && (a.Status == 413 || a.prose.has("request too large") || a.usage.tooLarge()):
+	case v.class == RateLimited && (a.Status == 413 || a.signs[signOversize] || a.usage.tooLarge()):
 		v.class, v.scope, v.tokenRate = RequestTooLarge, ScopeRequest, true
 	case v.class == RequestTooLarge && a.usage.limit.Known:
 		v.tokenRate = true
 	}
-	if v.scope == "" && (v.class == RateLimited || v.class == QuotaExhausted) {
-		v.scope = a.limitScope(r, v.class)
+	if v.scope == "" && (v.class == RateLimited || v.class == QuotaExhausted) && a.signs[signModel] {
+		v.scope = ScopeModel
 	}
 	return v
 }
 
-// limitScope says whose a limit is: a model's where the words say so, else as the dialect's rates are.
-func (a *answer) limitScope(r rules, c Class) Scope {
-	if _, model := a.prose.hasAny(modelPhrases); model {
-		return ScopeModel
-	}
-	if c == RateLimited {
-		return r.rateScope
-	}
-	return ""
-}
-
 // fromEdge reports whether something in front of the API answered in its place: it judges the address, not the account.
 func (a *answer) fromEdge() bool {
-	if a.kind == bodyText {
-		_, edge := a.prose.hasAny(edgePhrases)
-		return edge
+	return a.kind == bodyHTML || a.kind == bodyText && a.signs[signEdge]
+}
+
+// namesLongWindow reports whether the words name a window of an hour or more.
+func (a *answer) namesLongWindow() bool { return a.signs[signLong] }
+
+// namesShortWindow reports whether the words name windows that a minute or so cures, and no longer one.
+func (a *answer) namesShortWindow() bool { return a.signs[signShort] && !a.signs[signLong] }
+
+// scopeOf is whose trouble a class is in this dialect.
+func (a *answer) scopeOf(c Class) Scope {
+	if s, ok := a.dialect.rules.scopes[c]; ok {
+		return s
 	}
-	return a.kind == bodyHTML
+	return usualScopes[c]
 }

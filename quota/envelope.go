@@ -1,9 +1,8 @@
 package quota
 
 import (
-	"encoding/json"
+	"net/http"
 	"strings"
-	"unicode"
 
 	"github.com/tidwall/gjson"
 )
@@ -11,26 +10,30 @@ import (
 const (
 	faultDepth = 4  // how deep errors are looked for inside errors, JSON in strings included
 	faultLimit = 12 // how many error objects one answer may hold
-	codeLimit  = 80 // a machine code longer than this is not one
 )
 
-// fault is one error object: the codes in it, in the order of how much they say, and its words.
+// fault is one error object: the codes in it, in the order of how much they say, its words, and its hints about time.
 type fault struct {
 	codes    []string // snake case: "rate_limit_exceeded", "429"
 	messages []string // as received
+	hints    []hint
 	object   gjson.Result
 }
 
 // faultsOf finds the error objects of a body that is known to complain, innermost first. The shapes are those that
 // providers, SDKs and gateways put around an error: arrays, error.error, body.error, response.error, detail, errors[], the
-// top level itself, and any of these as a JSON string behind any prefix.
-func faultsOf(v gjson.Result) []fault {
+// top level itself, and any of these as a JSON string behind any prefix. h is what the body carries as headers: those of a
+// WebSocket frame, or of an upstream.
+func faultsOf(v gjson.Result) (faults []fault, h http.Header) {
 	var c faultCollector
 	c.value(v, 0)
-	return c.faults
+	return c.faults, c.header
 }
 
-type faultCollector struct{ faults []fault }
+type faultCollector struct {
+	faults []fault
+	header http.Header
+}
 
 // value looks into v, which stands where an error is expected.
 func (c *faultCollector) value(v gjson.Result, depth int) {
@@ -52,9 +55,7 @@ func (c *faultCollector) text(s string, depth int) {
 	if strings.TrimSpace(s) == "" {
 		return
 	}
-	if inner, ok := jsonIn(s); ok {
-		c.value(inner, depth+1)
-	}
+	c.wrapped(s, depth)
 	f := fault{messages: []string{s}}
 	if !strings.ContainsAny(strings.TrimSpace(s), " \t\n") {
 		f.addCode(s)
@@ -62,104 +63,127 @@ func (c *faultCollector) text(s string, depth int) {
 	c.faults = append(c.faults, f)
 }
 
+// wrapped reads the JSON inside a string.
+func (c *faultCollector) wrapped(s string, depth int) {
+	if inner, ok := jsonIn(s); ok {
+		c.value(inner, depth+1)
+	}
+}
+
 // object reads an error object and everything nested in it; what is nested goes first.
 func (c *faultCollector) object(v gjson.Result, depth int) {
 	f := fault{object: v}
-	var late []string // codes that only repeat the status or the kind of error
+	var late [4]string // codes that only repeat the status or the kind of error
+	n := 0
 	v.ForEach(func(key, val gjson.Result) bool {
 		switch key.Str {
-		case "error", "errors", "body", "response", "metadata", "data":
-			c.nested(key.Str, val, depth)
-		case "detail", "details", "innererror", "inner_error", "cause", "param", "raw":
-			c.nested(key.Str, val, depth)
-			if key.Str == "detail" && val.Type == gjson.String {
-				f.messages = append(f.messages, val.Str)
-			}
-		case "message", "msg", "error_message", "error_description", "title", "errorMessage", "err_msg":
-			if val.Type != gjson.String {
-				c.nested("error", val, depth)
-				break
-			}
-			if inner, ok := jsonIn(val.Str); ok {
-				c.value(inner, depth+1)
-			}
-			f.messages = append(f.messages, val.Str)
-		case "code", "reason", "error_code", "error_name", "errorCode":
+		case "message", "msg", "error_message", "error_description", "error_msg", "title", "errorMessage", "err_msg", "Message", "status_msg", "result":
+			c.message(&f, val, depth)
+		case "code", "reason", "error_code", "error_name", "errorCode", "Code":
 			f.addCode(val.String())
-		case "type", "status", "error_type", "name", "__type", "statusCode":
-			late = append(late, val.String())
+		case "type", "status", "error_type", "name", "__type", "statusCode", "status_code":
+			if n < len(late) {
+				late[n] = val.String()
+				n++
+			}
+		case "headers":
+			c.headers(val)
+		default:
+			if kind, ok := hintKeys[key.Str]; ok {
+				f.addHint(kind, val)
+			} else {
+				c.nested(&f, key.Str, val, depth)
+			}
 		}
 		return true
 	})
-	for _, s := range late {
+	for _, s := range late[:n] {
 		f.addCode(s)
 	}
-	if len(f.codes) > 0 || len(f.messages) > 0 {
+	if len(f.codes) > 0 || len(f.messages) > 0 || len(f.hints) > 0 {
 		c.faults = append(c.faults, f)
 	}
 }
 
+// message reads the words of an error object, which may be another one.
+func (c *faultCollector) message(f *fault, v gjson.Result, depth int) {
+	if v.Type != gjson.String {
+		c.value(v, depth+1)
+		return
+	}
+	c.wrapped(v.Str, depth)
+	f.messages = append(f.messages, v.Str)
+}
+
 // nested follows the keys of an error object behind which another error may hide.
-func (c *faultCollector) nested(key string, v gjson.Result, depth int) {
-	switch {
-	case key == "param" || key == "metadata" || key == "raw":
-		if v.Type == gjson.String {
-			if inner, ok := jsonIn(v.Str); ok {
-				c.value(inner, depth+1)
-			} else if key == "raw" {
-				c.faults = append(c.faults, fault{messages: []string{v.Str}})
-			}
-			return
-		}
-		if v.IsObject() {
+func (c *faultCollector) nested(f *fault, key string, v gjson.Result, depth int) {
+	switch key {
+	case "error", "errors", "innererror", "inner_error", "cause", "debug", "error_details", "base_resp", "provider_specific_fields":
+		if present(v) {
 			c.value(v, depth+1)
 		}
-	case key == "detail" && v.Type == gjson.String:
-		if inner, ok := jsonIn(v.Str); ok {
+	case "detail":
+		if v.Type == gjson.String {
+			c.wrapped(v.Str, depth)
+			f.messages = append(f.messages, v.Str)
+		} else if present(v) {
+			c.value(v, depth+1)
+		}
+	case "details":
+		if v.IsArray() {
+			for _, detail := range v.Array() {
+				c.value(detail, depth+1)
+			}
+		} else if present(v) {
+			c.value(v, depth+1)
+		}
+	case "body", "response", "data":
+		if inner := v.Get("error"); v.IsObject() && present(inner) {
 			c.value(inner, depth+1)
 		}
-	case key == "body" || key == "response" || key == "data":
-		if v.IsObject() && present(v.Get("error")) {
-			c.value(v.Get("error"), depth+1)
+	case "choices":
+		if inner := v.Get("0.error"); present(inner) {
+			c.value(inner, depth+1)
 		}
-	case key == "details" && v.IsArray():
-		for _, detail := range v.Array() {
-			c.value(detail, depth+1)
+	case "raw", "param", "metadata":
+		c.sidecar(key, v, depth)
+	default:
+		// The events of Amazon's streams: {"throttlingException":{"message":…}}.
+		if v.IsObject() && strings.HasSuffix(key, "Exception") {
+			f.addCode(key)
+			c.value(v, depth+1)
 		}
-	case present(v):
+	}
+}
+
+// sidecar follows the members that hold an upstream's error in some answers, and anything else in others.
+func (c *faultCollector) sidecar(key string, v gjson.Result, depth int) {
+	switch {
+	case v.IsObject():
 		c.value(v, depth+1)
+	case v.Type != gjson.String:
+	case key == "raw":
+		c.text(v.Str, depth)
+	default:
+		c.wrapped(v.Str, depth)
 	}
 }
 
-// addCode adds a machine code in snake case, once.
-func (f *fault) addCode(s string) {
-	if s = codeName(s); s != "" && s != "error" {
-		f.codes = append(f.codes, s)
+// headers takes over what the body carries as headers.
+func (c *faultCollector) headers(v gjson.Result) {
+	if !v.IsObject() {
+		return
 	}
-}
-
-// codeName brings the spellings of a machine code to one: "RateLimitError", "rate-limit-error" and "RATE_LIMIT_ERROR" are
-// all "rate_limit_error". It is "" for what cannot be a code.
-func codeName(s string) string {
-	s = strings.TrimSpace(s)
-	if s == "" || len(s) > codeLimit {
-		return ""
+	if c.header == nil {
+		c.header = make(http.Header)
 	}
-	var b strings.Builder
-	lower := false // whether the last rune was a lower-case letter or a digit
-	for _, r := range s {
-		switch {
-		case r == '-' || r == ' ' || r == '_':
-			b.WriteByte('_')
-			lower = false
-			continue
-		case unicode.IsUpper(r) && lower:
-			b.WriteByte('_')
+	v.ForEach(func(name, value gjson.Result) bool {
+		if value.IsArray() {
+			value = value.Get("0")
 		}
-		lower = unicode.IsLower(r) || unicode.IsDigit(r)
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
+		c.header.Set(name.Str, value.String())
+		return len(c.header) < 64
+	})
 }
 
 // present reports whether an error member says anything: error:null, "", false, 0, {} and [] are success.
@@ -172,26 +196,7 @@ func present(v gjson.Result) bool {
 	case gjson.True:
 		return true
 	case gjson.JSON:
-		inner := strings.TrimSpace(strings.Trim(v.Raw, "{}[] \t\r\n"))
-		return inner != ""
+		return strings.TrimLeft(v.Raw, "{}[] \t\r\n") != ""
 	}
 	return false
-}
-
-// jsonIn finds a JSON object inside a string, behind any prefix and before any suffix.
-func jsonIn(s string) (gjson.Result, bool) {
-	for range faultDepth {
-		open := strings.IndexByte(s, '{')
-		if open < 0 {
-			return gjson.Result{}, false
-		}
-		s = s[open:]
-		var raw json.RawMessage
-		if json.NewDecoder(strings.NewReader(s)).Decode(&raw) == nil {
-			v := gjson.ParseBytes(raw)
-			return v, present(v)
-		}
-		s = s[1:]
-	}
-	return gjson.Result{}, false
 }

@@ -36,7 +36,8 @@ func TestEnvelopes(t *testing.T) {
 		"string in a string":     `"{\"error\":{\"code\":\"usage_limit_reached\"}}"`,
 	} {
 		var codes []string
-		for _, f := range faultsOf(gjson.Parse(body)) {
+		faults, _ := faultsOf(gjson.Parse(body))
+		for _, f := range faults {
 			codes = append(codes, f.codes...)
 		}
 		if !slices.Contains(codes, "usage_limit_reached") {

@@ -38,3 +38,34 @@ func indexFold(s, word string) int {
 func alphanumeric(c byte) bool {
 	return wordByte(c) || c >= 'A' && c <= 'Z'
 }
+
+// Variant as a Reading's Family is the variant of the called model: what shares a limit with it within its family.
+const Variant = "variant"
+
+// variant is the word of a model's name that tells it from the rest of its family: "opus" of "claude-opus-4-6" and of
+// "claude-3-opus", or "" where there is none.
+func variant(model string) string {
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	family := Family(model)
+	i := indexFold(model, family)
+	if i < 0 {
+		return ""
+	}
+	for part := range strings.FieldsFuncSeq(model[i+len(family):], func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ':' }) {
+		if c := part[0] | 0x20; c >= 'a' && c <= 'z' {
+			return strings.ToLower(part)
+		}
+	}
+	return ""
+}
+
+// named reports whether a model's name holds the words of a family: "opus", "gpt-5.3-codex-spark". It does not allocate.
+func named(model, words string) bool {
+	for i := range len(model) - len(words) + 1 {
+		end := i + len(words)
+		if strings.EqualFold(model[i:end], words) && (i == 0 || !alphanumeric(model[i-1])) && (end == len(model) || !alphanumeric(model[end])) {
+			return words != ""
+		}
+	}
+	return false
+}

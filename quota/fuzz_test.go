@@ -20,7 +20,7 @@ func FuzzRead(f *testing.F) {
 			"X-Ratelimit-Limit": {"60"}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {reset},
 		}
 		r := Read(Response{Provider: provider, Status: status, Header: h, Body: body, At: noon})
-		if scopes[r.Class] == "" {
+		if usualScopes[r.Class] == "" {
 			t.Errorf("class %q", r.Class)
 		}
 		if !slices.Contains([]Scope{ScopeRequest, ScopeModel, ScopeFamily, ScopeAccount, ScopeProvider}, r.Scope) {

@@ -1,119 +1,226 @@
 package quota
 
-// phraseGroup is what any of some phrases stands for.
-type phraseGroup struct {
-	class   Class
-	scope   Scope // "" = that of the class
-	phrases []string
-}
-
-// capacityPhrases tell that the provider is short of capacity, whatever code stands beside them: they come even under
-// the codes of billing and rate limits.
-var capacityPhrases = []string{
-	"overloaded", "at capacity", "high traffic", "experiencing high demand", "currently experiencing high load",
-	"no capacity available", "capacity exceeded", "out of capacity", "service is too busy", "server is busy", "servers are busy",
-}
-
-// commonPhrases is what providers say in words, in the order in which it is believed. All are in folded form (lower case,
-// '-' and '_' as spaces), whole phrases on purpose: "rate", "token" or "quota" alone are in too many innocent messages.
-// Their sources are the recorded cases and the error references of the providers.
-var commonPhrases = []phraseGroup{
-	{class: ContextTooLong, phrases: []string{
-		"maximum context length", "context length exceeded", "exceeds the context window", "exceeds the context length",
-		"context window exceeded", "exceed context limit", "exceeds context limit", "exceeds the model's context",
-		"exceeds the available context size", "prompt is too long",
-		"input token count * exceeds the maximum number of tokens", "longer than the model's context length",
-		"maximum prompt length is", "exceeded model token limit", "prompt exceeds max length", "context size has been exceeded",
-		"context length of only", "must be less than max seq len", "input is too long", "reduce the length of the messages", "exceeds the maximum context",
-	}},
-	{class: RequestTooLarge, phrases: []string{
-		"request too large", "request entity too large", "request body too large", "payload too large", "content too large",
-		"request exceeds the maximum size",
-	}},
-	{class: ContentPolicy, phrases: []string{
-		"flagged by our safety system", "flagged by our content", "input was flagged", "violating our usage policy",
-		"violates our usage policy", "violates our usage policies", "violates our content policy", "content management policy",
-		"content policy violation", "blocked by content filter", "blocked by our content filter", "data inspection failed",
-	}},
-	{class: Billing, phrases: []string{
-		"insufficient balance", "insufficient credit", "insufficient credits", "insufficient funds", "insufficient account funds",
-		"insufficient account balance", "balance is insufficient", "overdue balance", "payment is past due",
-		"credit balance is too low", "out of credits", "out of credit", "doesn't have any credits", "does not have any credits",
-		"used all available credits", "add credits to continue", "purchase more credits", "requires more credits",
-		"can only afford", "billing hard limit", "check your plan and billing details", "spending limit", "spend limit",
-		"spend cap", "key limit exceeded", "balance exhausted", "payment required", "account is in arrears", "overdue payment",
-		"active grok subscription", "余额不足", "账户已欠费",
-	}},
-	{class: AuthExpired, phrases: []string{
-		"token has expired", "token expired", "token is expired", "expired token", "token was expired", "token * is expired", "key has expired",
-		"api key expired", "session has expired", "session expired", "credentials have expired", "credential has expired",
-		"access token could not be validated",
-	}},
-	{class: AuthInvalid, phrases: []string{
-		"invalid api key", "incorrect api key", "api key not valid", "api key is invalid", "invalid x api key",
-		"invalid authentication credentials", "invalid authentication", "authentication fails", "authentication failed",
-		"no api key provided", "invalid bearer token", "invalid token", "token has been revoked", "key has been revoked",
-	}},
-	{class: Forbidden, scope: ScopeModel, phrases: []string{
-		"not have access to the model", "not have access to this model", "not have access to model", "not allowed to use this model",
-		"not allowed to use the model", "model is not available in your region", "model is not available in your country",
-		"matching your guardrail restrictions", "matching your data policy",
-	}},
-	{class: Forbidden, phrases: []string{
-		"not supported in your country", "country, region, or territory not supported", "location is not supported",
-		"not available in your region", "not available in your country",
-	}},
-	{class: ModelNotFound, phrases: []string{
-		"model not found", "model * not found", "model does not exist", "model * does not exist", "no such model", "unknown model",
-		"is not a valid model", "invalid model name", "no endpoints found for", "model * is not supported", "model not supported",
-		"is not found for api version", "does not serve model", "no available channel for model",
-	}},
-	{class: Overloaded, scope: ScopeModel, phrases: []string{
-		"model is overloaded", "model is currently overloaded", "model is at capacity", "model is currently at capacity",
-		"model is currently experiencing high demand", "model busy", "model is busy", "loading model", "model is loading",
-	}},
-	{class: Overloaded, phrases: capacityPhrases},
-	{class: ServerError, phrases: []string{
-		"upstream connect error", "no healthy upstream", "upstream request failed", "provider disconnected unexpectedly",
-	}},
-	{class: QuotaExhausted, phrases: []string{
-		"usage limit reached", "usage limit exceeded", "usage limit has been reached", "hit your usage limit",
-		"reached your usage limit", "reached your specified api usage limits", "exceeded your usage limit", "quota used up",
-		"quota has been used up", "quota exhausted", "exhausted your quota", "exceeded your monthly", "out of quota",
-		"used all the included free usage", "daily limit", "weekly limit", "monthly limit", "free models per day",
-		"额度已用完", "额度已用尽",
-	}},
-	{class: RateLimited, phrases: []string{
-		"rate limit", "rate limits", "rate limited", "ratelimit", "too many requests", "too many concurrent requests",
-		"concurrency limit", "request was throttled", "requests per minute", "tokens per minute", "tokens per min", "requests per min",
-		"请求过于频繁", "速率限制",
-	}},
-	{class: QuotaExhausted, phrases: []string{
-		"quota exceeded", "exceeded your current quota", "exceeded your quota", "quota has been exceeded", "quota limit reached",
-	}},
-	{class: InvalidRequest, phrases: []string{
-		"validation error for", "unsupported parameter", "unknown parameter", "unrecognized request argument", "field required",
-		"missing required parameter", "invalid value for", "invalid type for",
-	}},
-}
-
-// longWindows name a window of an hour or more; shortWindows one that a minute or so cures.
-var (
-	longWindows = []string{
-		"per day", "per week", "per month", "daily", "weekly", "monthly", "5 hour", "five hour", "24 hour",
-		"rpd", "tpd", "for today", "today's",
-	}
-	shortWindows = []string{
-		"per second", "per minute", "per min", "rpm", "tpm", "rps", "concurrent", "concurrency",
-	}
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
-// modelPhrases tell that a limit is one model's own.
-var modelPhrases = []string{
-	"rate limit reached for * in organization", "for model", "and model", "for this model", "model is temporarily rate limited",
-	"is temporarily rate limited upstream",
+const (
+	proseLimit = 4 << 10 // bytes of an answer's words that are looked at
+	phraseGap  = 120     // bytes that a * of a phrase may stand for
+	bookBits   = 10      // of the number of a page
+	hitLimit   = 32      // different phrases that one text may hold
+)
+
+// phraseBook finds all of its phrases in one pass over a text. Phrases begin at the beginning of a word, so the book is
+// opened once a word, at the page of the word's first letters.
+type phraseBook struct {
+	groups  []phraseGroup
+	entries []bookEntry             // by page
+	pages   [1<<bookBits + 1]uint16 // where each page begins in entries
 }
 
-// edgePhrases tell that Cloudflare in front of the API refused the address, not the API the account. It sends them as
-// plain text to clients that do not ask for HTML.
-var edgePhrases = []string{"error code: 1015", "error code: 1020", "error 1015", "error 1020"}
+// bookEntry is one phrase. A " * " in a phrase stands for a few words of the same sentence between head and tail.
+type bookEntry struct {
+	key        uint32 // the beginning of head
+	group      int
+	head, tail string
+	phrase     string
+}
+
+// phraseHit is a phrase that a text holds: its first occurrence.
+type phraseHit struct {
+	group  int
+	phrase string
+	end    int // in the text
+}
+
+// newBook prints a book; of no groups it is nil, which finds nothing.
+func newBook(groups []phraseGroup) *phraseBook {
+	if len(groups) == 0 {
+		return nil
+	}
+	b := &phraseBook{groups: groups}
+	for i, g := range groups {
+		for _, phrase := range g.phrases {
+			head, tail, _ := strings.Cut(phrase, " * ")
+			b.entries = append(b.entries, bookEntry{key: beginning(head), group: i, head: head, tail: tail, phrase: phrase})
+		}
+	}
+	slices.SortStableFunc(b.entries, func(x, y bookEntry) int { return page(x.key) - page(y.key) })
+	for _, e := range b.entries {
+		b.pages[page(e.key)+1]++
+	}
+	for i := range 1 << bookBits {
+		b.pages[i+1] += b.pages[i]
+	}
+	return b
+}
+
+// beginning is how the first word of a text begins: its first four letters.
+func beginning(s string) uint32 {
+	var key uint32
+	for i := range min(len(s), 4) {
+		c := folds[s[i]]
+		if !wordByte(c) && c < utf8.RuneSelf {
+			break
+		}
+		key = key<<8 | uint32(c)
+	}
+	return key
+}
+
+// page is where a book keeps the phrases with a beginning.
+func page(key uint32) int { return int(key * 0x9e3779b1 >> (32 - bookBits)) }
+
+// find lists the phrases of the book that a text holds, in the order in which they come.
+func (b *phraseBook) find(text string) []phraseHit {
+	if b == nil {
+		return nil
+	}
+	var hits []phraseHit
+	b.each(text, func(e *bookEntry, end int) bool {
+		if !slices.ContainsFunc(hits, func(h phraseHit) bool { return h.phrase == e.phrase }) {
+			hits = append(hits, phraseHit{group: e.group, phrase: e.phrase, end: end})
+		}
+		return len(hits) < hitLimit
+	})
+	return hits
+}
+
+// each calls back for every phrase of the book in a text, in the order in which they come, until it returns false. end is
+// where the phrase ends.
+func (b *phraseBook) each(text string, found func(e *bookEntry, end int) bool) {
+	for i := nextWord(text, 0); i < len(text); i = nextWord(text, i+1) {
+		key := beginning(text[i:])
+		p := page(key)
+		for j := b.pages[p]; j < b.pages[p+1]; j++ {
+			e := &b.entries[j]
+			if e.key != key {
+				continue
+			}
+			end, ok := matchAt(text, i, e.head)
+			if ok && e.tail != "" {
+				end, ok = findNear(text, end, e.tail)
+			}
+			if ok && !found(e, end) {
+				return
+			}
+		}
+	}
+}
+
+// best is the hit of the group that comes first in the book among those that are wanted.
+func (b *phraseBook) best(hits []phraseHit, wanted func(*phraseGroup) bool) (*phraseGroup, string) {
+	group, phrase := -1, ""
+	for _, h := range hits {
+		if (group < 0 || h.group < group) && wanted(&b.groups[h.group]) {
+			group, phrase = h.group, h.phrase
+		}
+	}
+	if group < 0 {
+		return nil, ""
+	}
+	return &b.groups[group], phrase
+}
+
+// findNear looks for a phrase in the rest of a sentence, near by, and returns where it ends.
+func findNear(text string, from int, phrase string) (end int, ok bool) {
+	limit := min(len(text), from+phraseGap)
+	if stop := strings.Index(text[from:limit], ". "); stop >= 0 {
+		limit = from + stop
+	}
+	for i := nextWord(text, from); i < limit; i = nextWord(text, i+1) {
+		if end, ok := matchAt(text, i, phrase); ok {
+			return end, true
+		}
+	}
+	return 0, false
+}
+
+// nextWord is where the next word at or after from begins, or len(text). In scripts without spaces every letter may
+// begin one.
+func nextWord(text string, from int) int {
+	inside := from > 0 && wordByte(folds[text[from-1]])
+	for i := from; i < len(text); i++ {
+		c := folds[text[i]]
+		if c >= 0xc0 {
+			return i
+		}
+		if !wordByte(c) {
+			inside = false
+		} else if !inside {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// matchAt reports whether a phrase stands at a place of a text, and where it ends. A phrase is given in folded form:
+// lower case, one space for any run of white space, '-' and '_', plain apostrophes. It ends where a word ends: "rate limit"
+// is not in "rate limits".
+func matchAt(text string, at int, phrase string) (end int, ok bool) {
+	i := at
+	for p := range len(phrase) {
+		if i >= len(text) {
+			return 0, false
+		}
+		c := folds[text[i]]
+		switch {
+		case c == phrase[p]:
+			i++
+			for c == ' ' && i < len(text) && folds[text[i]] == ' ' {
+				i++
+			}
+		case phrase[p] == '\'' && strings.HasPrefix(text[i:], "’"):
+			i += len("’")
+		default:
+			return 0, false
+		}
+	}
+	if i < len(text) && wordByte(phrase[len(phrase)-1]) && wordByte(folds[text[i]]) {
+		return 0, false
+	}
+	return i, true
+}
+
+// contains reports whether a text holds a single phrase.
+func contains(text, phrase string) bool {
+	for i := nextWord(text, 0); i < len(text); i = nextWord(text, i+1) {
+		if _, ok := matchAt(text, i, phrase); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// folds brings the spellings of a byte to one; wordBytes are those of them that words consist of.
+var (
+	folds     = foldTable()
+	wordBytes = wordTable()
+)
+
+func foldTable() (table [256]byte) {
+	for i := range table {
+		c := byte(i)
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case strings.IndexByte(" \t\r\n-_", c) >= 0:
+			c = ' '
+		}
+		table[i] = c
+	}
+	return table
+}
+
+func wordTable() (table [256]bool) {
+	for c := range table {
+		table[c] = c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+	}
+	return table
+}
+
+// wordByte reports whether a folded byte is part of a Latin word.
+func wordByte(c byte) bool { return wordBytes[c] }

@@ -1,23 +1,13 @@
 package quota
 
-import (
-	"regexp"
-	"strconv"
-	"strings"
-)
-
-// rateNumbers is how OpenAI and its likes state a rate: "Limit 30000, Used 29937, Requested 385", and in 2023
-// "Limit: 3.000000 / min. Current: 3.000000 / min". rateWindow is which one: "on tokens per min (TPM)".
-var (
-	rateNumbers = regexp.MustCompile(`^Limit:? ~?([\d.,]*\d)(?: / \w+)?[,.;]?` +
-		`(?: (?:Used|Current):? ~?([\d.,]*\d)(?: / \w+)?[,.;]?)?(?: Requested:? ~?([\d.,]*\d))?`)
-	rateWindow = regexp.MustCompile(`\bon ([A-Za-z]+(?: [a-z]+)?) per (second|sec|minute|min|hour|day)\b[^.]*[.:] ?$`)
-)
+import "strings"
 
 // rateWindowReach is how far before its numbers a rate may be named.
 const rateWindowReach = 160
 
-// rateUsage is what a message says in numbers about one rate. Not every message says all of it; the zero value is nothing.
+// rateUsage is what a message says in numbers about one rate, as OpenAI and its likes do: "on tokens per min (TPM): Limit
+// 30000, Used 29937, Requested 385", and in 2023 "on requests per min. Limit: 3.000000 / min. Current: 3.000000 / min". Not
+// every message says all of it; the zero value is nothing.
 type rateUsage struct {
 	window                 string // "tokens_per_minute"; "" = not named
 	limit, used, requested Number
@@ -36,39 +26,60 @@ func rateUsageIn(s string) rateUsage {
 			return rateUsage{}
 		}
 		i += from
-		if m := rateNumbers.FindStringSubmatch(s[i:]); m != nil {
-			return rateUsage{
-				window: rateWindowIn(s[max(i-rateWindowReach, 0):i]),
-				limit:  groupedNumber(m[1]), used: groupedNumber(m[2]), requested: groupedNumber(m[3]),
+		c := cursor{s[i:]}
+		if limit := c.labelled("limit"); limit.Known {
+			u := rateUsage{window: rateWindowIn(s[max(i-rateWindowReach, 0):i]), limit: limit}
+			c.mark(",")
+			c.mark(".")
+			if u.used = c.labelled("used"); !u.used.Known {
+				u.used = c.labelled("current")
 			}
+			c.mark(",")
+			u.requested = c.labelled("requested")
+			return u
 		}
-		from = i + 1
+		from = i + len("Limit")
 	}
 }
 
-// rateWindowIn reads the name of a rate from the words before its numbers.
+// labelled passes over "Limit: 3.000000 / min", "Requested ~12903" and the like, and returns the number.
+func (c *cursor) labelled(label string) Number {
+	was := *c
+	if c.word(label) {
+		c.mark(":")
+		c.mark("~")
+		if v, ok := c.number(); ok {
+			if c.mark("/") {
+				c.name()
+			}
+			return Known(v)
+		}
+	}
+	*c = was
+	return Number{}
+}
+
+// rateWindowIn reads the name of a rate from the end of the words before its numbers: "… on tokens per min (TPM): ".
 func rateWindowIn(s string) string {
-	m := rateWindow.FindStringSubmatch(s)
-	if m == nil {
+	i := strings.LastIndex(s, " per ")
+	if i < 0 {
 		return ""
 	}
-	unit := m[2]
-	switch unit {
-	case "sec":
-		unit = "second"
-	case "min":
-		unit = "minute"
+	behind := cursor{s[i+len(" per "):]}
+	unit, ok := timeUnits[strings.ToLower(behind.name())]
+	if !ok || strings.Trim(strings.TrimRight(behind.rest, ".: "), "(ABCDEFGHIJKLMNOPQRSTUVWXYZ) ") != "" {
+		return ""
 	}
-	return strings.ReplaceAll(strings.ToLower(m[1]), " ", "_") + "_per_" + unit
+	_, what, named := cutLast(" "+s[:i], " on ")
+	if !named || strings.Count(what, " ") > 1 || what == "" {
+		return ""
+	}
+	return strings.ReplaceAll(strings.ToLower(what), " ", "_") + "_per_" + unit
 }
 
-// groupedNumber reads a number that may have thousands separators.
-func groupedNumber(s string) Number {
-	v, err := strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
-	if err != nil {
-		return Number{}
-	}
-	return Known(v)
+// timeUnits bring the spellings of a unit in the name of a rate to one.
+var timeUnits = map[string]string{
+	"second": "second", "sec": "second", "minute": "minute", "min": "minute", "hour": "hour", "day": "day", "month": "month",
 }
 
 // bucket makes a Bucket of the numbers, where the window is named and more than its limit is known.
@@ -78,7 +89,7 @@ func (u rateUsage) bucket(prefix string) (Bucket, bool) {
 	}
 	b := Bucket{ID: prefix + "." + u.window, Limit: u.limit}
 	if u.used.Known {
-		b.Remaining = Known(max(u.limit.Value-u.used.Value, 0))
+		b = b.withCount(u.used.Value, u.limit.Value)
 	}
-	return b.withPercent(), true
+	return b, true
 }

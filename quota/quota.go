@@ -98,10 +98,11 @@ type Reading struct {
 	Class      Class
 	Scope      Scope
 	Failover   bool          // whether another account could cure it
-	RetryAfter time.Duration // what the server invites for the same account; 0 is unknown
+	RetryAfter time.Duration // what the server invites for the same account; 0 is unknown, unless RetryNow
+	RetryNow   bool          // the server invites the same account back at once
 	ResetAt    time.Time     // when the named bucket is usable again; zero is unknown, never in the past
 	Buckets    []Bucket      // only windows the response carries numbers for, or names as spent
 	Source     Source
 	Reason     string // short and machine-made: "code:insufficient_quota", "status:503", "body:empty"
-	Family     string // the model family the response names for ScopeFamily; "" = that of the call
+	Family     string // the words of model names that ScopeFamily is about, or Variant; "" = the family of the call
 }

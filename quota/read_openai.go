@@ -3,12 +3,12 @@ package quota
 // openAIRules are OpenAI's particulars (platform.openai.com/docs/guides/rate-limits and …/error-codes). Its rates are per
 // model; money and credentials are the organisation's. x-ratelimit-reset-* is the time to a full refill, not the wait.
 var openAIRules = rules{
-	rateScope: ScopeModel,
-	codes: map[string]codeMeaning{
-		"tokens":   {RateLimited, leans}, // the type names the window; in 2023 it was all there was
-		"requests": {RateLimited, leans},
-	},
+	scopes: map[Class]Scope{RateLimited: ScopeModel},
+	codes:  openAICodes,
 }
 
-// readOpenAI reads the OpenAI API and those that copy its rate limits model by model.
-func readOpenAI(a *answer) Reading { return a.read(openAIRules) }
+var openAICodes = codeTable(
+	// The type names the window; in 2023 it was all there was.
+	codeGroup{class: RateLimited, codes: "tokens requests"},
+	codeGroup{class: Forbidden, weight: decides, codes: "ip_not_authorized organization_restricted"},
+)

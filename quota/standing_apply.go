@@ -90,7 +90,15 @@ func (p Policy) backoff(failures int) time.Duration {
 func blockKey(r Reading, c Call) string {
 	switch r.Scope {
 	case ScopeFamily:
-		return familyKey + cmp.Or(r.Family, c.Family, Family(c.Model))
+		family := r.Family
+		if family == Variant {
+			family = variant(c.Model)
+		}
+		own := cmp.Or(c.Family, Family(c.Model))
+		if family = cmp.Or(family, own); family != own && !named(c.Model, family) {
+			return modelKey + c.Model // the answer calls the model by another name: what else that covers is not known
+		}
+		return familyKey + family
 	case ScopeModel:
 		return modelKey + c.Model
 	}

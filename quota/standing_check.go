@@ -83,7 +83,7 @@ func (b *Block) covers(model, family string) bool {
 		return name == model
 	}
 	name, ok := strings.CutPrefix(b.Key, familyKey)
-	return ok && name == family
+	return ok && (name == family || named(model, name))
 }
 
 // outweighs reports whether b is to be told rather than other when both are in the way.

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -223,5 +224,36 @@ func TestApplyLeavesTheOldAlone(t *testing.T) {
 	y.hear(OK, ScopeRequest, callFrom("m", 3, 3), time.Time{})
 	if got := before.Blocks(noon); len(got) != 1 || got[0] != was {
 		t.Errorf("the old Standing became %+v, was %+v", got, was)
+	}
+}
+
+// TestPartOfAFamily: a window of some models of a family leaves the others alone (trap 1: a Claude account whose Fable
+// window was rejected was benched with all of its models).
+func TestPartOfAFamily(t *testing.T) {
+	for _, c := range []struct {
+		called, family string
+		blocked        string // models, apart by blanks
+		free           string
+	}{
+		{"claude-opus-4-6", Variant, "claude-opus-4-6 claude-opus-4-5 anthropic/Claude-Opus-4", "claude-sonnet-4-5 claude-fable-5 gemini-3-pro"},
+		{"claude-3-5-sonnet", Variant, "claude-3-5-sonnet claude-sonnet-4", "claude-opus-4 claude-3-5-haiku"},
+		{"claude-fable-5", "fable", "claude-fable-5 claude-fable-5-thinking", "claude-opus-4-6 claude-affable-1"},
+		{"claude-opus-4-6", "fable", "claude-opus-4-6", "claude-fable-5 claude-opus-4-5"}, // which models share it is not known
+		{"gpt-5.3-codex-spark", "gpt-5.3-codex-spark", "gpt-5.3-codex-spark gpt-5.3-codex-spark-high", "gpt-5.3-codex gpt-5.5"},
+		{"claude-opus-4-6", "", "claude-opus-4-6 claude-sonnet-4-5", "gemini-3-pro"},
+		{"llama", Variant, "llama qwerty", "gpt-5"},
+	} {
+		rd := Reading{Class: QuotaExhausted, Scope: ScopeFamily, Family: c.family, ResetAt: noon.Add(time.Hour)}
+		s := Standing{}.Apply(rd, Call{Model: c.called, Family: Family(c.called), StartedAt: noon, At: noon}, testPolicy)
+		for model := range strings.FieldsSeq(c.blocked) {
+			if s.Check(model, Family(model), noon).State != StateQuota {
+				t.Errorf("%s of %q: %s is free", c.called, c.family, model)
+			}
+		}
+		for model := range strings.FieldsSeq(c.free) {
+			if b := s.Check(model, Family(model), noon); b.State != Ready {
+				t.Errorf("%s of %q: %s is blocked by %s", c.called, c.family, model, b.Key)
+			}
+		}
 	}
 }

@@ -51,7 +51,11 @@ func (a *answer) effectiveStatus() int {
 // statusVerdict judges by the status alone.
 func (a *answer) statusVerdict() verdict {
 	status := a.effectiveStatus()
-	v := verdict{class: statusClass(status), reason: "status:" + strconv.Itoa(status)}
+	class, special := a.dialect.rules.statuses[status]
+	if !special || a.kind == bodyHTML {
+		class = statusClass(status)
+	}
+	v := verdict{class: class, reason: "status:" + strconv.Itoa(status)}
 	switch {
 	case status == http.StatusNotFound && len(a.faults) == 0:
 		// Not an answer of the API at all: the account's address has no such route.

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"bytes"
+	"net/http"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -33,19 +34,35 @@ func complains(v gjson.Result) bool {
 			payload = payload || val.Str != "error"
 		case "success":
 			refused = refused || val.Type == gjson.False
-		case "code":
-			code = refusalCode(val)
-		case "message", "msg":
+		case "is_error": // the result of an agent's command line: the words are its error
+			refused = refused || val.Type == gjson.True
+		case "base_resp": // MiniMax says so in every answer
+			refused = refused || val.Get("status_code").Num != 0
+		case "code", "error_code":
+			code = code || refusalCode(val)
+		case "status":
+			code = code || httpRefusal(val)
+		case "message", "msg", "error_msg":
 			words = true
 		case "detail":
 			code, words = code || val.Type == gjson.String, words || val.Type == gjson.String
-		case "choices", "output", "content", "candidates", "data", "embeddings", "embedding", "usage", "models", "result", "results",
-			"text", "delta":
+		case "choices":
+			refused = refused || present(val.Get("0.error"))
+			payload = payload || present(val)
+		case "output", "content", "candidates", "data", "embeddings", "embedding", "usage", "models", "result", "results", "text", "delta":
 			payload = payload || present(val) // only an answer has these; an error may carry "data": null
+		default:
+			refused = refused || val.IsObject() && strings.HasSuffix(key.Str, "Exception") // an event of Amazon's streams
 		}
 		return !refused
 	})
 	return refused || code && words && !payload
+}
+
+// httpRefusal reports whether a status inside the body is one of HTTP's failures.
+func httpRefusal(v gjson.Result) bool {
+	n, ok := parseNumber(v.String())
+	return ok && n >= 400 && n < 600
 }
 
 // refusalCode reports whether a top-level code means anything but success.
@@ -59,7 +76,7 @@ func refusalCode(v gjson.Result) bool {
 
 // scanEvents looks through the server-sent events or JSON lines of a body for the first that is an error. silent means
 // that nothing but comments and an end marker came.
-func scanEvents(body []byte) (root gjson.Result, faults []fault, silent bool) {
+func scanEvents(body []byte) (root gjson.Result, faults []fault, carried http.Header, silent bool) {
 	silent = true
 	var name string
 	var data []byte
@@ -70,7 +87,7 @@ func scanEvents(body []byte) (root gjson.Result, faults []fault, silent bool) {
 			return false
 		}
 		silent = false
-		root, faults = eventFaults(event, payload)
+		root, faults, carried = eventFaults(event, payload)
 		return len(faults) > 0
 	}
 	for line := range bytes.Lines(body) {
@@ -78,12 +95,12 @@ func scanEvents(body []byte) (root gjson.Result, faults []fault, silent bool) {
 		switch {
 		case len(line) == 0:
 			if dispatch() {
-				return root, faults, false
+				return root, faults, carried, false
 			}
 		case line[0] == '{':
 			name, data = "", line
 			if dispatch() {
-				return root, faults, false
+				return root, faults, carried, false
 			}
 		default:
 			if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
@@ -94,24 +111,23 @@ func scanEvents(body []byte) (root gjson.Result, faults []fault, silent bool) {
 		}
 	}
 	dispatch()
-	return root, faults, silent
+	return root, faults, carried, silent
 }
 
 // eventFaults reads one event. An event that is named an error, or whose envelope is one, always has a fault.
-func eventFaults(name string, payload []byte) (gjson.Result, []fault) {
+func eventFaults(name string, payload []byte) (root gjson.Result, faults []fault, carried http.Header) {
 	if !gjson.ValidBytes(payload) {
 		if name == "error" {
-			return gjson.Result{}, []fault{{messages: []string{string(payload[:min(len(payload), proseLimit)])}}}
+			faults = []fault{{messages: []string{string(payload[:min(len(payload), proseLimit)])}}}
 		}
-		return gjson.Result{}, nil
+		return gjson.Result{}, faults, nil
 	}
-	v := gjson.ParseBytes(payload)
-	if name != "error" && name != "response.failed" && !complains(v) {
-		return v, nil
+	root = gjson.ParseBytes(payload)
+	if name != "error" && name != "response.failed" && !complains(root) {
+		return root, nil, nil
 	}
-	faults := faultsOf(v)
-	if len(faults) == 0 {
-		faults = []fault{{object: v}}
+	if faults, carried = faultsOf(root); len(faults) == 0 {
+		faults = []fault{{object: root}}
 	}
-	return v, faults
+	return root, faults, carried
 }

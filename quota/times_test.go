@@ -125,7 +125,7 @@ func TestProseTimes(t *testing.T) {
 		"Your limit will reset at 2026-08-03 23:59:59 +0800 CST. Upgrade.":         219*time.Hour + 59*time.Minute + 59*time.Second,
 		"resets at 2am": 0, "resets at 8pm PST": 0, "try again at 12:50 AM": 0, "resets on April 20, 2026 at 2:00 AM": 0,
 	} {
-		a := &answer{Response: Response{At: noon}, prose: newProse(text)}
+		a := take(Response{Status: 429, Body: []byte(text), At: noon}, dialectOf("generic"))
 		got, ok := a.wordsWait(nil)
 		if got.after != want || ok != (want != 0) {
 			t.Errorf("%q: %v (%v), want %v", text, got.after, ok, want)
@@ -133,20 +133,51 @@ func TestProseTimes(t *testing.T) {
 	}
 }
 
-// TestNextClock: the next occurrence of a time of day is at most a day ahead, across midnight and month ends.
-func TestNextClock(t *testing.T) {
+// TestClockTime: an instant as people write it; without a date the next one, without a zone none.
+func TestClockTime(t *testing.T) {
 	for _, c := range []struct{ at, text, want string }{
 		{"2026-05-31T23:59:00Z", "00:00 UTC", "2026-06-01T00:00:00Z"},
 		{"2026-06-01T00:00:00Z", "00:00 UTC", "2026-06-02T00:00:00Z"},
 		{"2026-03-13T20:00:00Z", "10:57 PM GMT-3", "2026-03-14T01:57:00Z"},
 		{"2026-03-13T01:00:00Z", "10:57 PM GMT-3", "2026-03-13T01:57:00Z"},
+		{"2026-04-02T19:56:07Z", "8pm (America/New_York)", "2026-04-03T00:00:00Z"},
+		{"2026-06-30T08:47:25Z", "4am (Europe/Paris)", "2026-07-01T02:00:00Z"},
+		{"2026-12-30T08:47:25Z", "4am (Europe/Paris)", "2026-12-31T03:00:00Z"}, // winter
+		{"2026-06-30T08:00:00Z", "9:10pm (Europe/Kiev)", "2026-06-30T18:10:00Z"},
+		{"2026-06-30T08:00:00Z", "9:30 am (Asia/Calcutta)", "2026-07-01T04:00:00Z"},
+		{"2026-10-05T08:00:00Z", "Oct 9 at 5pm (Asia/Calcutta)", "2026-10-09T11:30:00Z"},
+		{"2026-10-05T08:00:00Z", "Oct 9, 5pm (Europe/London)", "2026-10-09T16:00:00Z"},
+		{"2026-07-10T00:00:00Z", "Jul 14th, 2026 7:23 PM UTC", "2026-07-14T19:23:00Z"},
+		{"2026-07-10T00:00:00Z", "Tuesday, July 14, 2026 at 19:23 UTC+2", "2026-07-14T17:23:00Z"},
+		{"2026-07-10T00:00:00Z", "14 July 2026 19:23:30 GMT", "2026-07-14T19:23:30Z"},
+		{"2026-12-30T00:00:00Z", "Jan 2, 6am UTC", "2027-01-02T06:00:00Z"},
+		{"2026-07-10T00:00:00Z", "12am UTC", "2026-07-11T00:00:00Z"},
+		{"2026-07-10T00:00:00Z", "12:30 p.m. UTC", "2026-07-10T12:30:00Z"},
+		{"2026-07-10T00:00:00Z", "06:15 +0530", "2026-07-10T00:45:00Z"},
+		{"2026-07-10T00:00:00Z", "06:15 GMT-03:30", "2026-07-10T09:45:00Z"},
+		{"2026-07-10T00:00:00Z", "2am", ""},
+		{"2026-07-10T00:00:00Z", "12:50 AM", ""},
+		{"2026-07-10T00:00:00Z", "8pm PST", ""},
+		{"2026-07-10T00:00:00Z", "8pm (Mars/Olympus)", ""},
+		{"2026-07-10T00:00:00Z", "Jul 14th, 2026 7:23 PM", ""},
+		{"2026-07-10T00:00:00Z", "Oct 7", ""},
+		{"2026-07-10T00:00:00Z", "Oct 7 UTC", ""},
+		{"2026-07-10T00:00:00Z", "13pm UTC", ""},
+		{"2026-07-10T00:00:00Z", "24:00 UTC", ""},
+		{"2026-07-10T00:00:00Z", "5 UTC", ""},
+		{"2026-07-10T00:00:00Z", "11/17/2025", ""},
+		{"2026-07-10T00:00:00Z", "", ""},
 	} {
 		at, err := time.Parse(time.RFC3339, c.at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := nextClock(c.text, at); got.Format(time.RFC3339) != c.want {
-			t.Errorf("%s after %s is %v, want %s", c.text, c.at, got, c.want)
+		got := ""
+		if found, ok := clockTime(c.text, at, nil); ok {
+			got = found.Format(time.RFC3339)
+		}
+		if got != c.want {
+			t.Errorf("%s after %s is %q, want %q", c.text, c.at, got, c.want)
 		}
 	}
 }

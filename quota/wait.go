@@ -4,17 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
-)
-
-// Members of an error object that state a time, in the order in which they are believed. Those of a reset mean a window;
-// beside an error that is none they are a leftover.
-var (
-	resetInstantKeys = []string{"resets_at", "reset_at", "resetsAt", "resetAt", "reset_time", "resetTime"}
-	resetDelayKeys   = []string{"resets_in_seconds", "reset_in_seconds", "reset_after_seconds"}
-	retryMillisKeys  = []string{"retry_after_ms", "retryAfterMs"}
-	retryDelayKeys   = []string{"retry_after", "retry_after_seconds", "retryAfter", "retryAfterSeconds"}
 )
 
 // statedWait is what an answer says about when to come back; the zero value is nothing.
@@ -57,14 +46,14 @@ func aheadIf(d time.Duration, ok bool) (time.Duration, bool) {
 // that of times that the provider writes without one; nil is unknown.
 func (a *answer) wait(c Class, zone *time.Location) statedWait {
 	if limitClass(c) {
-		if w, ok := a.resetInstant(zone); ok {
+		if w, ok := a.instantHint(zone); ok {
 			return w
 		}
 	}
 	if w, ok := a.headerWait(zone); ok {
 		return w
 	}
-	if w, ok := a.bodyDelay(c); ok {
+	if w, ok := a.delayWait(c); ok {
 		return w
 	}
 	if w, ok := a.spentBucket(); ok {
@@ -74,18 +63,6 @@ func (a *answer) wait(c Class, zone *time.Location) statedWait {
 	return w
 }
 
-// resetInstant is an absolute time in a member of an error object, or beside it.
-func (a *answer) resetInstant(zone *time.Location) (statedWait, bool) {
-	for _, key := range resetInstantKeys {
-		for _, v := range a.members(key) {
-			if w, ok := a.untilWait(parseInstant(v.String(), zone)); ok {
-				return w, true
-			}
-		}
-	}
-	return statedWait{}, false
-}
-
 // headerWait is retry-after-ms, then Retry-After.
 func (a *answer) headerWait(zone *time.Location) (statedWait, bool) {
 	if v, ok := parseNumber(a.Header.Get("Retry-After-Ms")); ok {
@@ -93,7 +70,16 @@ func (a *answer) headerWait(zone *time.Location) (statedWait, bool) {
 			return w, true
 		}
 	}
-	value := strings.TrimSpace(a.Header.Get("Retry-After"))
+	return a.retryAfter(a.Header.Get("Retry-After"), zone)
+}
+
+// retryAfter reads a Retry-After: seconds, also broken ones, a duration with its unit, a date, or an instant. What it says
+// is relative to the server's own clock, where it is a date.
+func (a *answer) retryAfter(value string, zone *time.Location) (statedWait, bool) {
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return statedWait{}, false
+	}
 	if v, ok := parseNumber(value); ok && v < epochSecondsFrom {
 		return a.afterWait(scaled(v, time.Second), true)
 	}
@@ -114,28 +100,15 @@ func (a *answer) serverTime() time.Time {
 	return a.At
 }
 
-// bodyDelay is a relative time in a member of an error object, or beside it.
-func (a *answer) bodyDelay(c Class) (statedWait, bool) {
-	if w, ok := a.delayIn(retryMillisKeys, time.Millisecond); ok {
-		return w, true
-	}
-	if w, ok := a.delayIn(retryDelayKeys, time.Second); ok || !limitClass(c) {
-		return w, ok
-	}
-	return a.delayIn(resetDelayKeys, time.Second)
-}
-
-// delayIn is the first wait in these members; a bare number counts units.
-func (a *answer) delayIn(keys []string, unit time.Duration) (statedWait, bool) {
-	for _, key := range keys {
-		for _, v := range a.members(key) {
-			d, ok := parseDuration(v.String())
-			if n, plain := parseNumber(v.String()); plain {
-				d, ok = scaled(n, unit), true
-			}
-			if w, ok := a.afterWait(d, ok); ok {
-				return w, true
-			}
+// delayWait is a relative time in a member of an error object. One of a reset means a window; beside an error that is none
+// it is a leftover.
+func (a *answer) delayWait(c Class) (statedWait, bool) {
+	for _, kind := range []hintKind{hintRetryMillis, hintResetDelay, hintRetryDelay} {
+		if kind == hintResetDelay && !limitClass(c) {
+			continue
+		}
+		if w, ok := a.delayHint(kind); ok {
+			return w, true
 		}
 	}
 	return statedWait{}, false
@@ -145,7 +118,7 @@ func (a *answer) delayIn(keys []string, unit time.Duration) (statedWait, bool) {
 func (a *answer) spentBucket() (statedWait, bool) {
 	var last time.Time
 	for _, b := range a.buckets {
-		if b.Remaining.Known && b.Remaining.Value <= 0 && b.ResetAt.After(last) {
+		if b.isSpent() && b.ResetAt.After(last) {
 			last = b.ResetAt
 		}
 	}
@@ -154,23 +127,13 @@ func (a *answer) spentBucket() (statedWait, bool) {
 
 // wordsWait is a wait or an instant in the messages.
 func (a *answer) wordsWait(zone *time.Location) (statedWait, bool) {
-	if w, ok := a.afterWait(proseDuration(a.prose.raw)); ok {
-		return w, true
-	}
-	t, ok := proseInstant(a.prose.raw, a.At, zone)
-	return a.untilWait(t, ok)
-}
-
-// members finds a member in the error objects, innermost first, and at the top of the body.
-func (a *answer) members(key string) []gjson.Result {
-	var found []gjson.Result
-	for _, f := range a.faults {
-		if v := f.object.Get(key); v.Exists() {
-			found = append(found, v)
+	if a.signs[signLead] {
+		if w, ok := a.afterWait(proseDuration(a.words)); ok {
+			return w, true
+		}
+		if w, ok := a.untilWait(proseInstant(a.words, a.At, zone)); ok {
+			return w, true
 		}
 	}
-	if v := a.root.Get(key); v.Exists() {
-		found = append(found, v)
-	}
-	return found
+	return a.untilWait(pipedEpoch(a.words))
 }
