@@ -70,4 +70,14 @@ func (c *cursor) name() string {
 	return s[:end]
 }
 
+// past returns a cursor behind the first occurrence of a phrase.
+func past(text, phrase string) (cursor, bool) {
+	for i := nextWord(text, 0); i < len(text); i = nextWord(text, i+1) {
+		if end, ok := matchAt(text, i, phrase); ok {
+			return cursor{text[end:]}, true
+		}
+	}
+	return cursor{}, false
+}
+
 func digit(c byte) bool { return c >= '0' && c <= '9' }
