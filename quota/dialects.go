@@ -19,7 +19,7 @@ type dialect struct {
 var dialects = []dialect{
 	{name: "generic", aliases: []string{"generic-edge", "edge-html", "openai-compatible", "custom", "local"}},
 	{name: "openai", rules: openAIRules},
-	{name: "openai-codex", prefix: "codex", aliases: []string{"codex"}},
+	{name: "openai-codex", prefix: "codex", aliases: []string{"codex"}, rules: codexRules},
 	{name: "anthropic", rules: anthropicRules},
 	{name: "claude-subscription", prefix: "claude", aliases: []string{"claude"}, rules: claudeRules},
 	{name: "google-gemini-api", prefix: "gemini", aliases: []string{"gemini", "google", "google-gemini"}},
