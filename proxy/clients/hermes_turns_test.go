@@ -133,7 +133,7 @@ func TestHermesBrokenAnswers(t *testing.T) {
 				}
 				return
 			}
-			// After a cut the answer may have its first words twice: Hermes keeps them and asks for the rest.
+			// Its first words may be there twice: what was cut, or lacks its finish reason, Hermes keeps, and asks for the rest.
 			whole := strings.HasSuffix(turn.Said, foundByA) || strings.HasSuffix(turn.Said, foundByB)
 			if step.Name == simulator.HugeLine {
 				whole = strings.Count(turn.Said, "simulated_") == 4<<20/len("simulated_")
