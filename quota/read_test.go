@@ -26,7 +26,7 @@ func TestStatusAlone(t *testing.T) {
 		402: "billing account true",
 		403: "forbidden account true",
 		404: "model_not_found provider true", // no route there: the account's address is wrong
-		405: "invalid_request request false",
+		405: "model_not_found request true",
 		408: "timeout provider true",
 		410: "model_not_found model true",
 		413: "request_too_large request false",
@@ -158,6 +158,10 @@ func TestP24WordsThatLie(t *testing.T) {
 		{429, "You exceeded your current quota, please check your plan and billing details.", "billing account true"},
 		{429, "You exceeded your current quota, please check your plan and billing details. Please retry in 44s.", "rate_limited account true"},
 		{503, "We're overloaded, rate limits apply", "overloaded provider true"},
+		{404, "Not Found", "model_not_found request true"}, // the account has no such route; another's may
+		{404, "Invalid URL (POST /v1/embeddings)", "model_not_found request true"},
+		{404, "404 page not found", "model_not_found request true"},
+		{404, "File not found", "invalid_request request false"},
 		{500, "1 validation error for Request", "invalid_request request false"},
 		{402, "Weekly usage limit reached", "quota_exhausted account true"},
 		{402, "Usage limit reached", "billing account true"},

@@ -3,6 +3,7 @@ package quota
 import (
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // statusClass is what an HTTP status means where nothing else says more. 529 is Anthropic's, 520 to 526 are Cloudflare's.
@@ -60,6 +61,9 @@ func (a *answer) statusVerdict() verdict {
 	case status == http.StatusNotFound && len(a.faults) == 0:
 		// Not an answer of the API at all: the account's address has no such route.
 		v.class, v.scope = ModelNotFound, ScopeProvider
+	case status == http.StatusMethodNotAllowed, status == http.StatusNotFound && a.saysNoRoute():
+		// The API has no such route here, another account's may have it. It may have others: nothing stands against it.
+		v.class, v.scope = ModelNotFound, ScopeRequest
 	case a.fromEdge() && v.class != AuthInvalid:
 		// It knows nothing of accounts, and its 503 is a broken upstream, not a full one.
 		v.scope = ScopeProvider
@@ -73,4 +77,23 @@ func (a *answer) statusVerdict() verdict {
 		v.reason += " body:" + a.unread
 	}
 	return v
+}
+
+// noRoutes are what servers say of a path they do not have, as opposed to a thing that the request names: FastAPI and
+// Starlette, Go's net/http, OpenAI, Express, Anthropic's shape.
+var noRoutes = []string{"not found", "404 page not found", "invalid url", "unknown request url", "cannot post", "not_found_error: not found", "no route matched", "route not found"}
+
+// saysNoRoute reports whether the error is about the path: a message that is one of these, or begins so.
+func (a *answer) saysNoRoute() bool {
+	for _, f := range a.faults {
+		for _, m := range f.messages {
+			m = strings.ToLower(strings.Trim(m, " .!"))
+			for _, phrase := range noRoutes {
+				if m == phrase || phrase != "not found" && strings.HasPrefix(m, phrase) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
