@@ -118,7 +118,7 @@ func TestExhaustion(t *testing.T) {
 						t.Errorf("%q is not in %s", part, got.body)
 					}
 				}
-				if strings.Contains(got.body, `"choices"`) {
+				if got.status != 200 && strings.Contains(got.body, `"choices"`) {
 					t.Errorf("an error dressed as an answer: %s", got.body)
 				}
 			})
@@ -142,6 +142,11 @@ func TestExhaustion(t *testing.T) {
 		three(status(429, needCredit, nil), status(401, badKey, nil), status(429, needCredit, nil)))
 	f("transient, nobody says when", "503 attempts=3 after=server_error,overloaded,timeout code=upstream_unavailable",
 		three(simulator.ServerError, simulator.Overloaded529, simulator.GatewayTimeout))
+	nowhere := status(404, `{"detail":"Not Found"}`, nil)
+	f("nobody has the path", "404 attempts=3 after=model_not_found,model_not_found,model_not_found code=model_not_found", three(nowhere, nowhere, nowhere))
+	f("one has not the path", "200 profile=c attempts=3 after=model_not_found,model_not_found", map[string]simulator.Step{"a": nowhere, "b": status(405, `{"detail":"Method Not Allowed"}`, nil)}, "choices")
+	f("too large for each", "413 attempts=3 after=request_too_large,request_too_large,request_too_large code=request_too_large",
+		three(simulator.RequestOverTokenLimit, simulator.RequestOverTokenLimit, simulator.RequestOverTokenLimit))
 	f("nobody has the model", "404 attempts=3 after=model_not_found,model_not_found,model_not_found code=model_not_found",
 		three(simulator.NotFound, simulator.NotFound, simulator.NotFound))
 }

@@ -157,5 +157,5 @@ func (x *exchange) exhaust(after *router.Plan) {
 	if model == "" {
 		model = x.req.Model
 	}
-	x.refuse(exhausted(x.role.Role.ID, model, after.Nodes, after.At), telemetry.Exhausted)
+	x.refuse(exhausted(x.role.Role.ID, model, after.Nodes, x.classes, after.At), telemetry.Exhausted)
 }

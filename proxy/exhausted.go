@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hermes-hub/quota"
@@ -51,7 +52,8 @@ func look(nodes []router.Node) survey {
 
 // exhausted is the answer when no candidate could serve: the rows of the contract's error table from "every candidate
 // unusable" on. Instants come from providers only: the hub's own cool-downs are guesses and are not sold as knowledge.
-func exhausted(role, model string, nodes []router.Node, now time.Time) *refusal {
+// failed are the classes of the attempts that were made.
+func exhausted(role, model string, nodes []router.Node, failed []quota.Class, now time.Time) *refusal {
 	s := look(nodes)
 	waiting := s.usable + s.busy + s.quota + s.rate + s.cooldown + s.auth + s.billing
 	switch {
@@ -62,6 +64,9 @@ func exhausted(role, model string, nodes []router.Node, now time.Time) *refusal 
 	case !s.earliest.IsZero():
 		return s.until(role, now)
 	case s.usable+s.busy > 0:
+		if no := saidByAll(role, model, failed); s.busy == 0 && no != nil {
+			return no
+		}
 		return unavailable(role, "has no free account at the moment")
 	case s.quota > 0:
 		return &refusal{code: codeUsageLimit, noRetry: true, message: fmt.Sprintf("The usage limit has been reached for role %q; no account has said when it resets: try again later.", role)}
@@ -69,6 +74,22 @@ func exhausted(role, model string, nodes []router.Node, now time.Time) *refusal 
 		return &refusal{code: codePayment, noRetry: true, message: fmt.Sprintf("payment required: every account of role %q needs credit", role)}
 	default:
 		return unavailable(role, "has no account that can take the request at the moment")
+	}
+}
+
+// saidByAll is the answer when every account that was asked said the same of the request and left itself open: no wait
+// would help. nil: they did not.
+func saidByAll(role, model string, failed []quota.Class) *refusal {
+	if len(failed) == 0 || len(slices.Compact(slices.Clone(failed))) > 1 {
+		return nil
+	}
+	switch failed[0] {
+	case quota.ModelNotFound:
+		return &refusal{code: codeModelNotFound, message: fmt.Sprintf("model not found: no account of role %q serves %q on this path", role, model), param: "model"}
+	case quota.RequestTooLarge:
+		return &refusal{code: codeBodyTooLarge, message: fmt.Sprintf("the request is larger than any account of role %q takes at once", role)}
+	default:
+		return nil
 	}
 }
 
