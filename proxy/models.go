@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -66,13 +67,30 @@ func (p *Proxy) oneModel(c *gin.Context) {
 		p.plain(c, no)
 		return
 	}
+	listed := p.listedAs(id, c.Param("role"))
 	for i := range models {
-		if models[i].ID == id {
-			p.sendJSON(c, models[i])
+		if models[i].ID == listed {
+			found := models[i]
+			found.ID = id
+			p.sendJSON(c, found)
 			return
 		}
 	}
 	p.plain(c, &refusal{code: codeModelNotFound, message: fmt.Sprintf("model not found: %q", id), param: "model"})
+}
+
+// listedAs is the entry that an id stands for which is in no list: role:<id>, a role's alias, and the words that leave the
+// model to the role.
+func (p *Proxy) listedAs(id, bound string) string {
+	t := p.router.Snapshot().Table
+	name := strings.TrimPrefix(id, "role:")
+	if !router.Concrete(id) {
+		name = cmp.Or(bound, t.Settings.DefaultRole)
+	}
+	if r, ok := t.Role(name); ok {
+		return r.ID
+	}
+	return id
 }
 
 // visibleModels are the entries that the request's key may see, bound to the path's role where there is one.
