@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // tell writes buckets as text: "id limit/remaining left% @reset".
@@ -19,11 +20,17 @@ func tell(buckets []Bucket) string {
 	for _, b := range buckets {
 		part := fmt.Sprintf("%s %s/%s %s%%", b.ID, number(b.Remaining), number(b.Limit), number(b.RemainingPercent))
 		if !b.ResetAt.IsZero() {
-			part += b.ResetAt.UTC().Format(" @15:04:05.999")
+			part += " @" + tellInstant(b.ResetAt)
 		}
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// tellInstant writes an instant of noon's day as "T13:00:00", another with its date.
+func tellInstant(t time.Time) string {
+	text := strings.TrimSuffix(t.UTC().Format(time.RFC3339Nano), "Z")
+	return strings.TrimPrefix(text, "2026-07-25")
 }
 
 // TestHeaderBuckets: the rate limit headers in the spellings and units in use.
@@ -34,17 +41,17 @@ func TestHeaderBuckets(t *testing.T) {
 	}{
 		{
 			headers("X-Ratelimit-Limit-Requests: 10000", "X-Ratelimit-Remaining-Requests: 9999", "X-Ratelimit-Reset-Requests: 6ms"),
-			"p.requests 9999/10000 99.99% @12:00:00.006",
+			"p.requests 9999/10000 99.99% @T12:00:00.006",
 		},
 		{
 			headers("X-Ratelimit-Limit-Tokens: 40", "X-Ratelimit-Remaining-Tokens: 10", "X-Ratelimit-Limit-Tokens-Usage-Based: 8", "X-Ratelimit-Remaining-Tokens-Usage-Based: 4"),
 			"p.tokens 10/40 25%; p.tokens_usage_based 4/8 50%",
 		},
 		{headers("X-Ratelimit-Limit-Tokens_usage_based: 8", "X-Ratelimit-Remaining-Tokens_usage_based: 4"), "p.tokens_usage_based 4/8 50%"},
-		{headers("X-Ratelimit-Limit: 60", "X-Ratelimit-Remaining: 0", "X-Ratelimit-Reset: 1784980700"), "p.ratelimit 0/60 0% @11:58:20"},
-		{headers("Ratelimit: limit=100, remaining=0, reset=50"), "p.ratelimit 0/100 0% @12:00:50"},
-		{headers(`Ratelimit: "default";r=50;t=30`), "p.ratelimit 50/? ?% @12:00:30"},
-		{headers("Ratelimit-Limit: 100, 100;w=60", "Ratelimit-Remaining: 25", "Ratelimit-Reset: 50"), "p.ratelimit 25/100 25% @12:00:50"},
+		{headers("X-Ratelimit-Limit: 60", "X-Ratelimit-Remaining: 0", "X-Ratelimit-Reset: 1784980700"), "p.ratelimit 0/60 0% @T11:58:20"},
+		{headers("Ratelimit: limit=100, remaining=0, reset=50"), "p.ratelimit 0/100 0% @T12:00:50"},
+		{headers(`Ratelimit: "default";r=50;t=30`), "p.ratelimit 50/? ?% @T12:00:30"},
+		{headers("Ratelimit-Limit: 100, 100;w=60", "Ratelimit-Remaining: 25", "Ratelimit-Reset: 50"), "p.ratelimit 25/100 25% @T12:00:50"},
 		{headers("Ratelimit-Limit: 7", "X-Ratelimit-Limit: 60", "X-Ratelimit-Remaining: 6"), "p.ratelimit 6/60 10%"},
 		{headers("X-Ratelimit-Limit-Tokens: -1", "X-Ratelimit-Remaining-Tokens: -1", "X-Ratelimit-Reset-Tokens: 0"), ""}, // unknown
 		{headers("X-Ratelimit-Limit-Tokens: 0", "X-Ratelimit-Remaining-Tokens: 0"), ""},

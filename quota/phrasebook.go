@@ -81,7 +81,7 @@ func (b *phraseBook) find(text string) []phraseHit {
 	}
 	var hits []phraseHit
 	b.each(text, func(e *bookEntry, end int) bool {
-		if !slices.ContainsFunc(hits, func(h phraseHit) bool { return h.phrase == e.phrase }) {
+		if !slices.ContainsFunc(hits, func(h phraseHit) bool { return h.group == e.group && h.phrase == e.phrase }) {
 			hits = append(hits, phraseHit{group: e.group, phrase: e.phrase, end: end})
 		}
 		return len(hits) < hitLimit

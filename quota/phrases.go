@@ -33,7 +33,7 @@ var commonBook = newBook(append(append([]phraseGroup{}, commonPhrases...), signP
 var commonPhrases = []phraseGroup{
 	{class: ContextTooLong, phrases: []string{
 		"maximum context length", "context length exceeded", "exceeds the context window", "exceeds the context length",
-		"context window exceeded", "exceed context limit", "exceeds context limit", "exceeds the model's context",
+		"context window exceeded", "context window exceeds limit", "exceed context limit", "exceeds context limit", "exceeds the model's context",
 		"exceeds the available context size", "prompt is too long", "exceed the context window", "exceeded the context window",
 		"input token count * exceeds the maximum number of tokens", "longer than the model's context length",
 		"maximum prompt length is", "exceeded model token limit", "prompt exceeds max length", "context size has been exceeded",
@@ -49,7 +49,7 @@ var commonPhrases = []phraseGroup{
 	{class: ContentPolicy, phrases: []string{
 		"flagged by our safety system", "flagged by our content", "input was flagged", "violating our usage policy",
 		"violates our usage policy", "violates our usage policies", "violates our content policy", "content management policy",
-		"content policy violation", "blocked by content filter", "blocked by our content filter", "data inspection failed",
+		"content policy violation", "blocked by content filter", "blocked by content filtering policy", "blocked by our content filter", "data inspection failed",
 		"considered high risk", "contains sensitive content", "may contain inappropriate content", "flagged as potentially",
 		"不安全或敏感内容",
 	}},
@@ -136,7 +136,7 @@ var commonPhrases = []phraseGroup{
 // signPhrases say nothing of the class.
 var signPhrases = []phraseGroup{
 	{sign: signLong, window: "hourly", phrases: []string{"per hour", "hourly"}},
-	{sign: signLong, window: "5h", phrases: []string{"5 hour", "5h", "five hour"}},
+	{sign: signLong, window: "5h", phrases: []string{"5 hour", "5h", "five hour", "5 小时"}},
 	{sign: signLong, window: "daily", phrases: []string{"per day", "daily", "rpd", "tpd", "for today", "today's", "today", "24 hour", "每日", "今日"}},
 	{sign: signLong, window: "weekly", phrases: []string{"per week", "weekly", "week allocated", "每周"}},
 	{sign: signLong, window: "monthly", phrases: []string{"per month", "monthly", "month allocated", "每月"}},

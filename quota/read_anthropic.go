@@ -55,13 +55,17 @@ func judgeAnthropic(a *answer, v verdict) verdict {
 	return v
 }
 
-// measureAnthropic reads "… rate limit of 40,000 input tokens per minute".
+// measureAnthropic reads "… rate limit of 40,000 input tokens per minute", with the organisation's name in between or not.
 func measureAnthropic(a *answer) []Bucket {
-	for _, lead := range []string{"rate limit of", "rate limit for your organization of"} {
-		c, ok := past(a.words, lead)
+	if !a.signs[signShort] {
+		return nil
+	}
+	for rest := a.words; ; {
+		c, ok := past(rest, "of")
 		if !ok {
-			continue
+			return nil
 		}
+		rest = c.rest
 		limit, ok := c.number()
 		if !ok {
 			continue
@@ -71,5 +75,4 @@ func measureAnthropic(a *answer) []Bucket {
 			return []Bucket{{ID: a.dialect.bucketPrefix() + "." + strings.ReplaceAll(what, " ", "_"), Limit: Known(limit)}}
 		}
 	}
-	return nil
 }

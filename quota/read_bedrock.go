@@ -13,7 +13,7 @@ var bedrockRules = rules{
 		codeGroup{class: AuthExpired, weight: decides, codes: "expired_token_exception expired_token request_expired"},
 		codeGroup{class: AuthInvalid, weight: decides, codes: `unrecognized_client_exception invalid_signature_exception
 			incomplete_signature_exception missing_authentication_token_exception invalid_client_token_id`},
-		codeGroup{class: Forbidden, scope: ScopeModel, codes: "access_denied_exception"},
+		codeGroup{class: Forbidden, scope: ScopeModel, weight: decides, codes: "access_denied_exception"},
 		codeGroup{class: ModelNotFound, codes: "resource_not_found_exception"},
 		codeGroup{class: InvalidRequest, codes: "validation_exception"},
 	),

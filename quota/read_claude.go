@@ -83,36 +83,51 @@ type unified struct {
 
 // unifiedOf reads the verdict. Only rejected windows count; of several the latest reset binds, for all must be refilled.
 func (a *answer) unifiedOf() unified {
-	var u unified
-	u.rejected = a.Header.Get("Anthropic-Ratelimit-Unified-Status") == "rejected"
-	var groupReset time.Time
-	for key, values := range a.Header {
-		rest, ok := strings.CutPrefix(key, "Anthropic-Ratelimit-Unified-")
-		name, status := strings.CutSuffix(rest, "-Status")
-		if !ok || !status || name == "" || !digit(name[0]) || len(values) == 0 || values[0] != "rejected" {
-			continue
-		}
-		reset, _ := parseInstant(a.Header.Get(key[:len(key)-len("Status")]+"Reset"), nil)
-		if _, group, grouped := strings.Cut(strings.ToLower(name), "_"); grouped {
-			u.group = unifiedGroup(group)
-			groupReset = later(groupReset, reset)
-			continue
-		}
-		u.account = true
-		u.reset = later(u.reset, reset)
+	u := unified{rejected: a.unified("Status") == "rejected"}
+	u.add(a, func(window string) bool { return a.unified(window+"-Status") == "rejected" })
+	switch {
+	case u.account || u.group != "":
+	case u.rejected:
+		// No window says so itself: the claim names it, and the aggregate's reset is its own.
+		u.group = claimGroup(a.unified("Representative-Claim"))
+		u.account = u.group == ""
+		u.reset, _ = parseInstant(a.unified("Reset"), nil)
+	case a.unified("Status") == "":
+		// Nothing is said of verdicts at all: a window that is full is one.
+		u.add(a, func(window string) bool {
+			used, ok := parseNumber(a.unified(window + "-Utilization"))
+			return ok && used >= 1
+		})
 	}
 	if u.account {
 		u.group = ""
-		return u
 	}
-	if u.group == "" && u.rejected {
-		// No window says so itself: the claim names it, and the aggregate's reset is its own.
-		u.group = claimGroup(a.Header.Get("Anthropic-Ratelimit-Unified-Representative-Claim"))
-		groupReset, _ = parseInstant(a.Header.Get("Anthropic-Ratelimit-Unified-Reset"), nil)
-		u.account = u.group == ""
-	}
-	u.reset = groupReset
 	return u
+}
+
+// unified is one of the headers.
+func (a *answer) unified(name string) string {
+	return a.Header.Get("Anthropic-Ratelimit-Unified-" + name)
+}
+
+// add takes the windows in that a condition holds for. Those of the account outweigh those of some models.
+func (u *unified) add(a *answer, holds func(window string) bool) {
+	var group time.Time
+	for key := range a.Header {
+		name, _, _ := strings.Cut(strings.TrimPrefix(key, "Anthropic-Ratelimit-Unified-"), "-")
+		if !strings.HasPrefix(key, "Anthropic-Ratelimit-Unified-") || name == "" || !digit(name[0]) || !holds(name) {
+			continue
+		}
+		reset, _ := parseInstant(a.unified(name+"-Reset"), nil)
+		if _, models, grouped := strings.Cut(strings.ToLower(name), "_"); grouped {
+			u.group, group = unifiedGroup(models), later(group, reset)
+		} else {
+			u.account, u.reset = true, later(u.reset, reset)
+		}
+	}
+	if !u.account {
+		u.reset = group
+	}
 }
 
 // claimGroup is the group of models that a representative claim is about: "seven_day_opus". "" = the account.
@@ -162,7 +177,7 @@ func (a *answer) spendWindow(u unified) {
 		}
 	}
 	id := ""
-	switch claim := a.Header.Get("Anthropic-Ratelimit-Unified-Representative-Claim"); {
+	switch claim := a.unified("Representative-Claim"); {
 	case u.group != "":
 		id = "weekly." + u.group
 	case claim == "five_hour":

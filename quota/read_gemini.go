@@ -1,21 +1,26 @@
 package quota
 
+import "github.com/tidwall/gjson"
+
 // geminiRules are those of the Gemini API (ai.google.dev/gemini-api/docs/rate-limits and …/troubleshooting). A refusal by
 // location is about the address that calls, not the key.
 var geminiRules = rules{
-	codes: codeTable(googleCodes...),
+	codes: codeTable(append([]codeGroup{
+		{class: ContentPolicy, weight: decides, codes: "prohibited_content safety blocklist image_safety block_reason_unspecified other"},
+	}, googleCodes...)...),
 	phrases: append([]phraseGroup{
 		{class: Forbidden, scope: ScopeProvider, phrases: []string{"user location is not supported", "not available in your country"}},
 	}, googlePhrases...),
-	scopes:  googleScopes,
-	measure: measureGoogle,
-	judge:   judgeGemini,
+	scopes:   googleScopes,
+	measure:  measureGoogle,
+	answered: blockedPrompt,
+	judge:    judgeGoogleQuota,
 }
 
-// judgeGemini adds the prompt that was blocked: it comes as a success without candidates.
-func judgeGemini(a *answer, v verdict) verdict {
-	if a.root.Get("promptFeedback.blockReason").Str != "" && !a.root.Get("candidates").Exists() {
-		return verdict{class: ContentPolicy, reason: "code:prompt_blocked"}
+// blockedPrompt is why a prompt was refused: it comes as a success without candidates.
+func blockedPrompt(v gjson.Result) string {
+	if v.Get("candidates").Exists() {
+		return ""
 	}
-	return judgeGoogleQuota(a, v)
+	return v.Get("promptFeedback.blockReason").Str
 }

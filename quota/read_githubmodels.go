@@ -43,7 +43,11 @@ func measureGitHubModels(a *answer) []Bucket {
 	return []Bucket{b.withCount(limit, limit)}
 }
 
+// judgeGitHubModels: the size of a request is a limit of the free tier, which another account may not have.
 func judgeGitHubModels(a *answer, v verdict) verdict {
+	if v.class == RequestTooLarge && a.hasCode("tokens_limit_reached") {
+		v.tokenRate = true
+	}
 	name, _, window, ok := gitHubRate(a.words)
 	if !ok || v.class != RateLimited && v.class != QuotaExhausted {
 		return v

@@ -5,6 +5,7 @@ package quota
 var kiroRules = rules{
 	codes: codeTable(
 		codeGroup{class: QuotaExhausted, weight: decides, codes: "monthly_request_count overage_request_limit_exceeded daily_request_count"},
+		codeGroup{class: RateLimited, weight: decides, codes: "user_request_rate_exceeded"},
 		codeGroup{class: Overloaded, weight: decides, codes: "insufficient_model_capacity model_temporarily_unavailable"},
 		codeGroup{class: Forbidden, weight: decides, codes: "temporarily_suspended feature_not_supported"},
 		codeGroup{class: ContextTooLong, weight: decides, codes: "content_length_exceeds_threshold"},

@@ -13,7 +13,7 @@ var miniMaxRules = rules{
 		codeGroup{class: AuthInvalid, weight: decides, codes: "1004 2049"},
 		codeGroup{class: Billing, weight: decides, codes: "1008"},
 		codeGroup{class: ContentPolicy, weight: decides, codes: "1026 1027 1042 1043 1044"},
-		codeGroup{class: InvalidRequest, weight: decides, codes: "2013 20132"},
+		codeGroup{class: InvalidRequest, codes: "2013 20132"}, // a context that is too long has it too
 		codeGroup{class: QuotaExhausted, weight: decides, codes: "2056"},
 		codeGroup{class: Forbidden, scope: ScopeModel, weight: decides, codes: "2061"},
 	),

@@ -31,7 +31,7 @@ func judgeOpenRouter(a *answer, v verdict) verdict {
 	case a.ownLimit() != "":
 		a.nameLimit(a.ownLimit())
 	case v.class == RateLimited || v.class == QuotaExhausted:
-		if a.errorMember("metadata.raw").Exists() || a.errorMember("metadata.provider_name").Str != "" || len(a.faults) > 1 {
+		if a.errorMember("metadata.raw").Exists() || a.errorMember("metadata.provider_name").Str != "" || len(a.faults) > 1 || a.root.Get("choices").Exists() {
 			v.scope = ScopeModel
 		}
 	}

@@ -8,36 +8,39 @@ import (
 // variantLimit is how many upstreams one answer of a gateway may list.
 const variantLimit = 8
 
-// variantOf is one of the errors that a gateway lists when all of its upstreams failed: "zai: 429 {…}; ollama1: 403 {…}".
+// variantOf is one of the errors that a gateway lists when all of its upstreams failed: "zai: 429 {…}; ollama1: 403 {…}",
+// "ollama1: … Invalid status code: 400 Bad Request: {…}, zai: …" (continue#13195, #13259).
 type variantOf struct {
-	provider string
+	provider string // "" = not known
 	status   int
 	body     string
 }
 
-// variants finds them in the words of an answer: a name, a colon, a status, an object.
+// variants finds them in the words of an answer: objects, each behind a status.
 func variants(words string) []variantOf {
 	var found []variantOf
-	for at := 0; len(found) < variantLimit; {
-		open := strings.IndexByte(words[at:], '{')
+	for rest := words; len(found) < variantLimit; {
+		open := strings.IndexByte(rest, '{')
 		if open < 0 {
 			break
 		}
-		open += at
-		size := balanced(words[open:])
+		size := balanced(rest[open:])
 		if size == 0 {
 			break
 		}
-		at = open + size
-		head := strings.TrimRight(words[:open], " ")
-		if len(head) < 6 {
-			continue
+		head, body := rest[:open], rest[open:open+size]
+		rest = rest[open+size:]
+		v := variantOf{body: body}
+		for word := range strings.FieldsFuncSeq(head, func(r rune) bool { return strings.ContainsRune(" ,;|\n()", r) }) {
+			name, colon := strings.CutSuffix(word, ":")
+			if n, ok := parseNumber(name); ok && n >= 400 && n < 600 {
+				v.status = int(n)
+			} else if name = strings.ToLower(name); colon && dialectOf(name).name != dialectOf("").name {
+				v.provider = name
+			}
 		}
-		status, ok := parseNumber(head[len(head)-3:])
-		name, colon := strings.CutSuffix(strings.TrimRight(head[:len(head)-3], " "), ":")
-		name = name[strings.LastIndexAny(name, " :;,\n")+1:]
-		if ok && colon && status >= 400 && name != "" {
-			found = append(found, variantOf{provider: strings.ToLower(name), status: int(status), body: words[open:at]})
+		if v.status != 0 {
+			found = append(found, v)
 		}
 	}
 	return found
@@ -53,7 +56,10 @@ func (a *answer) readVariants() (Reading, bool) {
 	readings := make([]Reading, 0, len(list))
 	for _, v := range list {
 		rd := Read(Response{Provider: v.provider, Status: v.status, Body: []byte(v.body), At: a.At})
-		rd.Scope, rd.Buckets, rd.Family = ScopeProvider, a.buckets, ""
+		rd.Buckets, rd.Family = a.buckets, ""
+		if rd.Scope != ScopeRequest {
+			rd.Scope = ScopeProvider
+		}
 		readings = append(readings, rd)
 	}
 	return slices.MinFunc(readings, func(x, y Reading) int {
@@ -72,5 +78,7 @@ func (a *answer) readVariants() (Reading, bool) {
 
 // recovery orders the classes by how soon they mend by themselves.
 func recovery(c Class) int {
-	return slices.Index([]Class{Overloaded, ServerError, Timeout, RateLimited, QuotaExhausted, ModelNotFound, AuthExpired, AuthInvalid, Forbidden, Billing}, c)
+	return slices.Index([]Class{
+		Overloaded, ServerError, Timeout, RateLimited, QuotaExhausted, ModelNotFound, AuthExpired, AuthInvalid, Forbidden, Billing, RequestTooLarge, ContextTooLong, ContentPolicy, InvalidRequest,
+	}, c)
 }
