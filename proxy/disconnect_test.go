@@ -238,6 +238,23 @@ func TestSlowReader(t *testing.T) {
 	f("a whole answer", megabyte(0), ask, simulator.Normal, 0, writeStall)
 }
 
+// E02, errors: a client that asks and asks, and reads none of the refusals, loses its connection.
+//
+// Regression: a refusal had no write deadline, so that such a client kept a goroutine and a descriptor for ever.
+func TestRefusalNobodyReads(t *testing.T) {
+	bubble(t, setup{}, func(t *testing.T, r *rig) {
+		client := r.inMemory()()
+		if _, err := io.WriteString(client, post("[]")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(writeStall + time.Second)
+		synctest.Wait()
+		if rest, err := io.ReadAll(client); len(rest) != 0 || err != nil {
+			t.Errorf("the connection is still there: %q, %v", rest, err)
+		}
+	})
+}
+
 // A client that reads slowly, but reads, gets everything: the write deadline is one piece's and not the answer's, and what
 // it takes to read is not the account's silence.
 //

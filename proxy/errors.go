@@ -130,5 +130,5 @@ func (e *refusal) write(w http.ResponseWriter) {
 		h.Set("Connection", "close")
 	}
 	w.WriteHeader(e.status())
-	w.Write(body) //nolint:errcheck // the client is gone or it is not: nothing is left to be done
+	_ = writeOut(w, http.NewResponseController(w), body) // the client is gone or it is not: nothing is left to be done
 }
