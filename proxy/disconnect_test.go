@@ -356,7 +356,10 @@ func TestThousandStreams(t *testing.T) {
 	r := newRig(t, setup{accounts: []simulator.Account{
 		{Name: "a", Key: "sk-upstream-a", Models: []string{"sim-1"}, Latency: time.Second, ChunkPace: pace},
 		{Name: "b", Key: "sk-upstream-b", Models: []string{"sim-1"}, Latency: time.Second, ChunkPace: pace},
-	}, profiles: func(ps []router.Profile) { ps[0].MaxConcurrency = streams / 2 }})
+	}, profiles: func(ps []router.Profile) { ps[0].MaxConcurrency = streams / 2 }, config: func(c *Config) {
+		// Clients alone end streams here, however busy the machine is.
+		c.ConnectTimeout, c.FirstTokenTimeout, c.IdleTimeout, c.CommitDeadline, c.RequestTimeout = time.Hour, time.Hour, time.Hour, time.Hour, time.Hour
+	}})
 	var clients sync.WaitGroup
 	start := make(chan struct{})
 	for i := range streams {

@@ -39,7 +39,9 @@ func TestNetworkFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			steady(t)
 			s := behind(base)
-			s.config = func(c *Config) { c.ConnectTimeout = shortConnect }
+			if class == "timeout" || strings.Contains(base, "slow") {
+				s.config = func(c *Config) { c.ConnectTimeout = shortConnect }
+			}
 			r := newRig(t, s)
 			for _, p := range prepare {
 				p(r)

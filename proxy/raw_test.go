@@ -176,7 +176,7 @@ func hear(c net.Conn) reply {
 // until waits for something that nothing announces.
 func (r *rig) until(what string, holds func() bool) {
 	r.t.Helper()
-	for range 4000 {
+	for range 12000 { // a minute
 		if holds() {
 			return
 		}
