@@ -29,13 +29,16 @@ type answer struct {
 	kind    bodyKind
 	unread  string // the encoding behind bodyUnread
 	root    gjson.Result
-	faults  []fault // the error objects found, innermost first; none on success
-	silent  bool    // a stream that said nothing
-	words   string  // the messages of the faults, or the text that stands for one
+	faults  []fault        // the error objects found, innermost first; none on success
+	details []gjson.Result // lists of typed details
+	lists   []string       // messages that may list what several upstreams said
+	silent  bool           // a stream that said nothing
+	words   string         // the messages of the faults, or the text that stands for one
 	common  []phraseHit
 	own     []phraseHit // of the dialect's book
 	signs   [signs]bool
 	usage   rateUsage
+	quotas  []violation // Google's, once measured
 	buckets []Bucket
 }
 
@@ -119,41 +122,40 @@ func isLines(body []byte) bool {
 
 // findFaults fills in faults, and the JSON of the body or of the event that carries them.
 func (a *answer) findFaults() {
-	var carried http.Header
+	var c faultCollector
 	switch a.kind {
 	case bodyJSON:
-		carried = a.findObjectFaults()
+		c = a.findObjectFaults()
 	case bodyStream:
-		a.root, a.faults, carried, a.silent = scanEvents(a.Body)
+		a.root, c, a.silent = scanEvents(a.Body)
 	}
-	if len(carried) > 0 {
+	a.faults, a.details, a.lists = c.faults, c.details, c.lists
+	if len(c.header) > 0 {
 		merged := a.Header.Clone()
 		if merged == nil {
-			merged = make(http.Header, len(carried))
+			merged = make(http.Header, len(c.header))
 		}
-		maps.Copy(merged, carried)
+		maps.Copy(merged, c.header)
 		a.Header = merged
 	}
 }
 
 // findObjectFaults looks for them in a body of one object. Under a failing status all of it is about the failure.
-func (a *answer) findObjectFaults() (carried http.Header) {
+func (a *answer) findObjectFaults() (c faultCollector) {
 	a.root = gjson.ParseBytes(a.Body)
 	if !a.delivered() || complains(a.root) {
-		a.faults, carried = faultsOf(a.root)
-		if len(a.faults) == 0 && complains(a.root) {
-			a.faults = []fault{{object: a.root}}
+		c = faultsOf(a.root)
+		if len(c.faults) == 0 && complains(a.root) {
+			c.faults = []fault{{object: a.root}}
 		}
-		return carried
+		return c
 	}
 	if answered := a.dialect.rules.answered; answered != nil {
 		if text := answered(a.root); text != "" {
-			var c faultCollector
 			c.text(text, 0)
-			a.faults = c.faults
 		}
 	}
-	return nil
+	return c
 }
 
 // findHeaderFaults adds what headers say of the error. They are written by the service itself, so they go first:
@@ -166,7 +168,7 @@ func (a *answer) findHeaderFaults() {
 	var first []fault
 	if text := a.Header.Get("X-Error-Json"); text != "" {
 		if plain, err := base64.StdEncoding.DecodeString(text); err == nil && gjson.ValidBytes(plain) {
-			first, _ = faultsOf(gjson.ParseBytes(plain))
+			first = faultsOf(gjson.ParseBytes(plain)).faults
 		}
 	}
 	if name := a.Header.Get("X-Amzn-Errortype"); name != "" {

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -50,12 +51,76 @@ func BenchmarkRead429Words(b *testing.B) {
 	}
 }
 
-// BenchmarkRead200Headers reads what the headers of a good answer measure: once per proxied request.
-func BenchmarkRead200Headers(b *testing.B) {
-	h := rateHeaders()
+// BenchmarkRead429Google reads a refusal whose error, details and all, is a string inside a string.
+func BenchmarkRead429Google(b *testing.B) {
+	inner := `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: ` +
+		`https://ai.google.dev/gemini-api/docs/rate-limits.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[` +
+		`{"quotaMetric":"generativelanguage.googleapis.com/generate_content_free_tier_input_token_count","quotaId":"GenerateContentInputTokensPerModelPerMinute-FreeTier",` +
+		`"quotaDimensions":{"location":"global","model":"gemini-2.5-pro"},"quotaValue":"250000"}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"26s"}]}}`
+	body, err := json.Marshal(map[string]any{"error": map[string]any{"message": inner + strings.Repeat(" ", 2048-len(inner)-150), "code": 429, "status": "Too Many Requests"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := Response{Provider: "google-gemini-api", Status: 429, Body: body, At: benchAt}
 	b.ReportAllocs()
+	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		ReadHeaders("openai", h, benchAt)
+		Read(r)
+	}
+}
+
+// twelveHeaders are those of quota on an answer of each kind, among others.
+func twelveHeaders(provider string) http.Header {
+	h := headers("Content-Type: application/json", "Date: Sat, 25 Jul 2026 12:00:00 GMT", "X-Request-Id: req_1", "Server: cloudflare", "Vary: Origin")
+	switch provider {
+	case "nous-portal":
+		for _, window := range []string{"Requests", "Requests-1h", "Tokens", "Tokens-1h"} {
+			h.Set("X-Ratelimit-Limit-"+window, "8000000")
+			h.Set("X-Ratelimit-Remaining-"+window, "7990000")
+			h.Set("X-Ratelimit-Reset-"+window, "1830")
+		}
+	case "claude-subscription":
+		for _, window := range []string{"5h", "7d", "7d_oi"} {
+			h.Set("Anthropic-Ratelimit-Unified-"+window+"-Status", "allowed")
+			h.Set("Anthropic-Ratelimit-Unified-"+window+"-Reset", "1784984400")
+			h.Set("Anthropic-Ratelimit-Unified-"+window+"-Utilization", "0.42")
+		}
+		h.Set("Anthropic-Ratelimit-Unified-Status", "allowed")
+		h.Set("Anthropic-Ratelimit-Unified-Reset", "1784984400")
+		h.Set("Anthropic-Ratelimit-Unified-Representative-Claim", "five_hour")
+	case "openai-codex":
+		for _, window := range []string{"Primary", "Secondary", "Bengalfox-Primary"} {
+			h.Set("X-Codex-"+window+"-Used-Percent", "12.5")
+			h.Set("X-Codex-"+window+"-Window-Minutes", "300")
+			h.Set("X-Codex-"+window+"-Reset-At", "1784984400")
+		}
+		h.Set("X-Codex-Bengalfox-Limit-Name", "GPT-5.3-Codex-Spark")
+		h.Set("X-Codex-Active-Limit", "codex")
+		h.Set("X-Codex-Plan-Type", "pro")
+	}
+	return h
+}
+
+// BenchmarkRead200Headers reads what the twelve headers of a good answer measure: once per proxied request.
+func BenchmarkRead200Headers(b *testing.B) {
+	for _, provider := range []string{"nous-portal", "claude-subscription", "openai-codex"} {
+		h := twelveHeaders(provider)
+		b.Run(provider, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				ReadHeaders(provider, h, benchAt)
+			}
+		})
+	}
+}
+
+// TestReadHeadersAllocations holds the hot path to it: the buckets, and their ids in the making and as a string.
+func TestReadHeadersAllocations(t *testing.T) {
+	for provider, most := range map[string]float64{"nous-portal": 3, "claude-subscription": 3, "openai-codex": 3} {
+		h := twelveHeaders(provider)
+		if n := testing.AllocsPerRun(100, func() { ReadHeaders(provider, h, benchAt) }); n > most {
+			t.Errorf("%s: %v allocations, want %v", provider, n, most)
+		}
 	}
 }
 

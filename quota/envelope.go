@@ -22,17 +22,19 @@ type fault struct {
 
 // faultsOf finds the error objects of a body that is known to complain, innermost first. The shapes are those that
 // providers, SDKs and gateways put around an error: arrays, error.error, body.error, response.error, detail, errors[], the
-// top level itself, and any of these as a JSON string behind any prefix. h is what the body carries as headers: those of a
-// WebSocket frame, or of an upstream.
-func faultsOf(v gjson.Result) (faults []fault, h http.Header) {
+// top level itself, and any of these as a JSON string behind any prefix.
+func faultsOf(v gjson.Result) faultCollector {
 	var c faultCollector
 	c.value(v, 0)
-	return c.faults, c.header
+	return c
 }
 
+// faultCollector is what was found on the way.
 type faultCollector struct {
-	faults []fault
-	header http.Header
+	faults  []fault
+	details []gjson.Result // the lists of typed details: google.rpc.Status has one
+	header  http.Header    // what the body carries as headers: those of a WebSocket frame, or of an upstream
+	lists   []string       // messages that hold JSON behind words: they may list what several upstreams said
 }
 
 // value looks into v, which stands where an error is expected.
@@ -55,19 +57,24 @@ func (c *faultCollector) text(s string, depth int) {
 	if strings.TrimSpace(s) == "" {
 		return
 	}
-	c.wrapped(s, depth)
-	f := fault{messages: []string{s}}
+	f := fault{messages: []string{c.wrapped(s, depth)}}
 	if !strings.ContainsAny(strings.TrimSpace(s), " \t\n") {
 		f.addCode(s)
 	}
 	c.faults = append(c.faults, f)
 }
 
-// wrapped reads the JSON inside a string.
-func (c *faultCollector) wrapped(s string, depth int) {
-	if inner, ok := jsonIn(s); ok {
-		c.value(inner, depth+1)
+// wrapped reads the JSON inside a string, and returns the words around it.
+func (c *faultCollector) wrapped(s string, depth int) string {
+	inner, around, ok := jsonIn(s)
+	if !ok {
+		return s
 	}
+	if strings.TrimSpace(around) != "" {
+		c.lists = append(c.lists, s)
+	}
+	c.value(inner, depth+1)
+	return around
 }
 
 // object reads an error object and everything nested in it; what is nested goes first.
@@ -111,8 +118,7 @@ func (c *faultCollector) message(f *fault, v gjson.Result, depth int) {
 		c.value(v, depth+1)
 		return
 	}
-	c.wrapped(v.Str, depth)
-	f.messages = append(f.messages, v.Str)
+	f.messages = append(f.messages, c.wrapped(v.Str, depth))
 }
 
 // nested follows the keys of an error object behind which another error may hide.
@@ -124,13 +130,13 @@ func (c *faultCollector) nested(f *fault, key string, v gjson.Result, depth int)
 		}
 	case "detail":
 		if v.Type == gjson.String {
-			c.wrapped(v.Str, depth)
-			f.messages = append(f.messages, v.Str)
+			f.messages = append(f.messages, c.wrapped(v.Str, depth))
 		} else if present(v) {
 			c.value(v, depth+1)
 		}
 	case "details":
 		if v.IsArray() {
+			c.details = append(c.details, v)
 			for _, detail := range v.Array() {
 				c.value(detail, depth+1)
 			}

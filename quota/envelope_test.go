@@ -36,8 +36,7 @@ func TestEnvelopes(t *testing.T) {
 		"string in a string":     `"{\"error\":{\"code\":\"usage_limit_reached\"}}"`,
 	} {
 		var codes []string
-		faults, _ := faultsOf(gjson.Parse(body))
-		for _, f := range faults {
+		for _, f := range faultsOf(gjson.Parse(body)).faults {
 			codes = append(codes, f.codes...)
 		}
 		if !slices.Contains(codes, "usage_limit_reached") {

@@ -25,8 +25,12 @@ func streamMessages(b []byte) []byte {
 		end := min(size-4, len(b)) // the last message may be cut
 		start := min(framePrelude+headers, end)
 		if name := exceptionName(b[framePrelude:start]); name != "" {
+			payload := b[start:end]
+			if !json.Valid(payload) {
+				payload = []byte("{}")
+			}
 			out = append(append(append(out, '{'), quoted(name)...), ':')
-			out = append(append(out, b[start:end]...), '}')
+			out = append(append(out, payload...), '}')
 		} else {
 			out = append(out, b[start:end]...)
 		}

@@ -35,9 +35,7 @@ func indexFold(s, word string) int {
 	return -1
 }
 
-func alphanumeric(c byte) bool {
-	return wordByte(c) || c >= 'A' && c <= 'Z'
-}
+func alphanumeric(c byte) bool { return kinds[c] == kindWord }
 
 // Variant as a Reading's Family is the variant of the called model: what shares a limit with it within its family.
 const Variant = "variant"

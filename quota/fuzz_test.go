@@ -17,7 +17,10 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, provider string, status int, retryAfter, reset, encoding string, body []byte) {
 		h := http.Header{
 			"Retry-After": {retryAfter}, "Retry-After-Ms": {reset}, "Ratelimit": {retryAfter}, "Content-Encoding": {encoding}, "Date": {retryAfter},
-			"X-Ratelimit-Limit": {"60"}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {reset},
+			"X-Ratelimit-Limit": {"60"}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {reset}, "X-Ratelimit-Exceeded": {retryAfter},
+			"Anthropic-Ratelimit-Unified-5h-Status": {encoding}, "Anthropic-Ratelimit-Unified-5h-Reset": {reset}, "Anthropic-Ratelimit-Unified-7d-Utilization": {reset},
+			"X-Codex-Primary-Used-Percent": {reset}, "X-Codex-Primary-Window-Minutes": {retryAfter}, "X-Codex-Primary-Reset-At": {retryAfter}, "X-Codex-Active-Limit": {encoding},
+			"X-Quota-Snapshot-Chat": {retryAfter}, "X-Error-Json": {retryAfter}, "X-Amzn-Errortype": {encoding},
 		}
 		r := Read(Response{Provider: provider, Status: status, Header: h, Body: body, At: noon})
 		if usualScopes[r.Class] == "" {
@@ -32,7 +35,7 @@ func FuzzRead(f *testing.F) {
 		if r.RetryAfter < 0 || r.RetryAfter > maxAhead+time.Millisecond {
 			t.Errorf("retry after %v", r.RetryAfter)
 		}
-		if len(r.Buckets) > bucketLimit || len(r.Reason) > 200 {
+		if len(r.Buckets) > usageLimit || len(r.Reason) > 200 {
 			t.Errorf("%d buckets, a reason of %d bytes", len(r.Buckets), len(r.Reason))
 		}
 		if r.Class == OK && (r.RetryAfter != 0 || !r.ResetAt.IsZero()) {

@@ -46,9 +46,9 @@ func (v violation) perDay() bool {
 // ("* Quota exceeded for metric: …/generate_content_free_tier_requests, limit: 2, model: gemini-2.5-pro").
 func (a *answer) violations() []violation {
 	var found []violation
-	for _, f := range a.faults {
-		for _, detail := range f.object.Get("details").Array() {
-			for _, v := range detail.Get("violations").Array() {
+	for _, list := range a.details {
+		list.ForEach(func(_, detail gjson.Result) bool {
+			detail.Get("violations").ForEach(func(_, v gjson.Result) bool {
 				quota := violation{metric: v.Get("quotaMetric").Str, id: v.Get("quotaId").Str, model: v.Get("quotaDimensions.model").Str}
 				if n, ok := parseNumber(v.Get("quotaValue").String()); ok {
 					quota.limit = Known(n)
@@ -56,8 +56,10 @@ func (a *answer) violations() []violation {
 				if quota.metric != "" || quota.id != "" {
 					found = append(found, quota)
 				}
-			}
-		}
+				return len(found) < bucketLimit
+			})
+			return true
+		})
 	}
 	if len(found) > 0 {
 		return found
@@ -116,7 +118,8 @@ func (v violation) window() string {
 // measureGoogle makes buckets of the violations.
 func measureGoogle(a *answer) []Bucket {
 	var buckets []Bucket
-	for _, v := range a.violations() {
+	a.quotas = a.violations()
+	for _, v := range a.quotas {
 		buckets = append(buckets, v.bucket(a.dialect.bucketPrefix()))
 	}
 	return buckets
@@ -130,7 +133,7 @@ func judgeGoogleQuota(a *answer, v verdict) verdict {
 		return v
 	}
 	daily, short := a.signs[signLong], false
-	for _, q := range a.violations() {
+	for _, q := range a.quotas {
 		if q.limit.Known && q.limit.Value == 0 {
 			v.class, v.scope, v.timeless = Billing, ScopeModel, true
 			return v
@@ -150,11 +153,14 @@ func judgeGoogleQuota(a *answer, v verdict) verdict {
 }
 
 // errorInfo is the metadata of google.rpc.ErrorInfo in the details, if there is one.
-func (a *answer) errorInfo() gjson.Result {
-	for _, f := range a.faults {
-		if m := f.object.Get("metadata"); m.IsObject() && f.object.Get("reason").Exists() {
-			return m
-		}
+func (a *answer) errorInfo() (info gjson.Result) {
+	for _, list := range a.details {
+		list.ForEach(func(_, detail gjson.Result) bool {
+			if m := detail.Get("metadata"); m.IsObject() && detail.Get("reason").Exists() {
+				info = m
+			}
+			return !info.Exists()
+		})
 	}
-	return gjson.Result{}
+	return info
 }

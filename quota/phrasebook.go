@@ -63,7 +63,7 @@ func beginning(s string) uint32 {
 	var key uint32
 	for i := range min(len(s), 4) {
 		c := folds[s[i]]
-		if !wordByte(c) && c < utf8.RuneSelf {
+		if letter := c >= utf8.RuneSelf; !letter && !wordByte(c) || letter != (s[0] >= utf8.RuneSelf) {
 			break
 		}
 		key = key<<8 | uint32(c)
@@ -132,6 +132,9 @@ func findNear(text string, from int, phrase string) (end int, ok bool) {
 		limit = from + stop
 	}
 	for i := nextWord(text, from); i < limit; i = nextWord(text, i+1) {
+		if folds[text[i]] != phrase[0] {
+			continue
+		}
 		if end, ok := matchAt(text, i, phrase); ok {
 			return end, true
 		}
@@ -142,16 +145,17 @@ func findNear(text string, from int, phrase string) (end int, ok bool) {
 // nextWord is where the next word at or after from begins, or len(text). In scripts without spaces every letter may
 // begin one.
 func nextWord(text string, from int) int {
-	inside := from > 0 && wordByte(folds[text[from-1]])
+	inside := from > 0 && kinds[text[from-1]] == kindWord
 	for i := from; i < len(text); i++ {
-		c := folds[text[i]]
-		if c >= 0xc0 {
+		switch kinds[text[i]] {
+		case kindWord:
+			if !inside {
+				return i
+			}
+		case kindRune:
 			return i
-		}
-		if !wordByte(c) {
+		default:
 			inside = false
-		} else if !inside {
-			return i
 		}
 	}
 	return len(text)
@@ -195,10 +199,20 @@ func contains(text, phrase string) bool {
 	return false
 }
 
-// folds brings the spellings of a byte to one; wordBytes are those of them that words consist of.
+// byteKind is what a byte is for those who look for words.
+type byteKind uint8
+
+const (
+	kindOther byteKind = iota
+	kindWord           // part of a Latin word
+	kindRune           // the first byte of a letter of another script
+)
+
+// folds brings the spellings of a byte to one: lower case, and a space for white space, '-' and '_'. kinds tells what a
+// byte is before that.
 var (
-	folds     = foldTable()
-	wordBytes = wordTable()
+	folds = foldTable()
+	kinds = kindTable()
 )
 
 func foldTable() (table [256]byte) {
@@ -215,12 +229,17 @@ func foldTable() (table [256]byte) {
 	return table
 }
 
-func wordTable() (table [256]bool) {
-	for c := range table {
-		table[c] = c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+func kindTable() (table [256]byteKind) {
+	for i := range table {
+		switch c := byte(i); {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || digit(c):
+			table[i] = kindWord
+		case c >= 0xc0:
+			table[i] = kindRune
+		}
 	}
 	return table
 }
 
 // wordByte reports whether a folded byte is part of a Latin word.
-func wordByte(c byte) bool { return wordBytes[c] }
+func wordByte(c byte) bool { return kinds[c] == kindWord }

@@ -15,10 +15,8 @@ const fixedWindow = time.Hour
 // Scope is the account.
 func Read(r Response) Reading {
 	a := take(r, dialectOf(r.Provider))
-	if len(a.faults) > 0 {
-		if rd, ok := a.readVariants(); ok {
-			return rd
-		}
+	if rd, ok := a.readVariants(); ok {
+		return rd
 	}
 	return a.read()
 }

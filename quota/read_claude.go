@@ -52,17 +52,16 @@ func unifiedHeader(rest string) (string, windowField, bool) {
 }
 
 // claudeWindow names the windows: session and weekly, and weekly.<group> for those of some models.
-func claudeWindow(w window, _ string) string {
-	switch name, group, grouped := strings.Cut(strings.ToLower(w.name), "_"); {
+func claudeWindow(id []byte, w window, _ string) []byte {
+	switch name, group, grouped := strings.Cut(w.name, "_"); {
 	case grouped:
-		return "weekly." + unifiedGroup(group)
+		return appendName(append(id, "weekly."...), unifiedGroup(group), '_')
 	case name == unifiedSession:
-		return "session"
+		return append(id, "session"...)
 	case name == unifiedWeekly:
-		return "weekly"
-	default:
-		return strings.ReplaceAll(name, "-", "_")
+		return append(id, "weekly"...)
 	}
+	return appendName(id, w.name, '_')
 }
 
 // unifiedGroup is the models of a window: "oi" (overage included) is Fable's (CLIProxyAPI claude_executor_fable).

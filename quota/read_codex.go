@@ -68,51 +68,51 @@ var codexFields = []struct {
 
 // codexWindow names a window by its length, and one of a limit by the model that the limit is for. A length of 0 is that of
 // a window which the plan does not have.
-func codexWindow(w window, label string) string {
+func codexWindow(id []byte, w window, label string) []byte {
 	limit, position, _ := cutLast(w.name, "-")
 	minutes, stated := parseNumber(w.values[fieldMinutes])
 	if stated && minutes == 0 {
-		return ""
+		return id
 	}
-	id := limitID(limit)
-	if id != "" {
-		id = cmp.Or(slug(label), id)
+	if limit = limitID(limit); limit != "" && label != "" {
+		limit = label
 	}
-	return codexWindowID(minutes, strings.ToLower(position), id)
+	return appendCodexWindow(id, minutes, strings.EqualFold(position, "primary"), limit)
 }
 
-// codexWindowID is "session", "weekly" or the length; a limit's own window adds the limit.
-func codexWindowID(minutes float64, position, limit string) string {
-	id := ""
+// appendCodexWindow appends "session", "weekly" or the length; a limit's own window adds the limit. Without a length the
+// position has to do.
+func appendCodexWindow(id []byte, minutes float64, primary bool, limit string) []byte {
 	switch {
-	case minutes == sessionMinutes || minutes == 0 && position == "primary":
-		id = "session"
+	case minutes == sessionMinutes || minutes == 0 && primary:
+		id = append(id, "session"...)
 	case minutes == weeklyMinutes || minutes == 0:
-		id = "weekly"
+		id = append(id, "weekly"...)
 	default:
-		id = strconv.Itoa(int(minutes)) + "m"
+		id = append(strconv.AppendInt(id, int64(minutes), 10), 'm')
 	}
 	if limit != "" {
-		id += "." + limit
+		id = appendName(append(id, '.'), strings.TrimSpace(limit), '-')
 	}
 	return id
 }
 
-// limitID is the limit behind any of its spellings: "codex-bengalfox", "codex_bengalfox" and "bengalfox" are one; the plan's
-// own, "codex" or "premium", is "".
+// limitID is a limit without the product's name, in any spelling: "Codex-Bengalfox", "codex_bengalfox" and "bengalfox" are
+// one; the plan's own, "codex" or "premium", is "".
 func limitID(s string) string {
-	s = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")
-	s = strings.TrimPrefix(s, "codex-")
-	if s == "codex" || s == "premium" {
+	s = strings.TrimSpace(s)
+	const product = "codex"
+	if len(s) > len(product) && strings.EqualFold(s[:len(product)], product) && folds[s[len(product)]] == ' ' {
+		s = s[len(product)+1:]
+	}
+	if strings.EqualFold(s, product) || strings.EqualFold(s, "premium") {
 		return ""
 	}
 	return s
 }
 
 // slug is a name as it stands in ids: "GPT-5.3-Codex-Spark" is "gpt-5.3-codex-spark".
-func slug(name string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "-")
-}
+func slug(name string) string { return string(appendName(nil, strings.TrimSpace(name), '-')) }
 
 // activeFamily is the limit that refused, where it is not the plan's: the model that it is for or, where that is not told,
 // its own name.
@@ -121,7 +121,7 @@ func (a *answer) activeFamily() string {
 	if limit == "" {
 		return ""
 	}
-	return cmp.Or(slug(a.Header.Get("X-Codex-"+limit+"-Limit-Name")), slug(a.Header.Get("X-"+limit+"-Limit-Name")), limit)
+	return cmp.Or(slug(a.Header.Get("X-Codex-"+limit+"-Limit-Name")), slug(a.Header.Get("X-"+limit+"-Limit-Name")), slug(limit))
 }
 
 // judgeCodex adds the family, and the two answers that are not about the account: the throttle of the usage endpoint, and a
@@ -185,7 +185,7 @@ func codexUsage(a *answer, v gjson.Result) []Bucket {
 	var buckets []Bucket
 	buckets = append(buckets, a.codexWindows(v.Get("rate_limit"), "")...)
 	for _, extra := range v.Get("additional_rate_limits").Array() {
-		limit := cmp.Or(slug(extra.Get("limit_name").Str), limitID(extra.Get("metered_feature").Str))
+		limit := cmp.Or(extra.Get("limit_name").Str, limitID(extra.Get("metered_feature").Str))
 		buckets = append(buckets, a.codexWindows(extra.Get("rate_limit"), limit)...)
 	}
 	buckets = append(buckets, a.codexWindows(v.Get("code_review_rate_limit"), "code_review")...)
@@ -208,7 +208,8 @@ func (a *answer) codexWindows(v gjson.Result, limit string) []Bucket {
 		if minutes == 0 {
 			minutes = numberOf(w.Get("window_minutes")).Value
 		}
-		b := resetBucket(a.dialect.bucketPrefix()+"."+codexWindowID(minutes, position, limit), used.Value, w.Get("reset_at"))
+		id := appendCodexWindow([]byte(a.dialect.bucketPrefix()+"."), minutes, position == "primary", limit)
+		b := resetBucket(string(id), used.Value, w.Get("reset_at"))
 		if after := numberOf(w.Get("reset_after_seconds")); b.ResetAt.IsZero() && after.Known && after.Value > 0 {
 			b.ResetAt, _ = parseReset(w.Get("reset_after_seconds").String(), a.At, nil)
 		}

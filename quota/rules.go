@@ -17,9 +17,9 @@ type rules struct {
 
 	// header tells which window a header is about, beside x-ratelimit-*. The key is in canonical form.
 	header func(key string) (window string, field windowField, ok bool)
-	// windowID is what the bucket of a window is called behind the provider's name; "" = no bucket. label is the name that
-	// headers give the limit that the window belongs to.
-	windowID func(w window, label string) string
+	// windowID appends what the bucket of a window is called to the provider's name and a dot; nothing = no bucket. label is
+	// the name that headers give the limit that the window belongs to. It runs on the hot path: it should not allocate.
+	windowID func(id []byte, w window, label string) []byte
 	// wordCode is the machine code that a message hides: "[1310][…]", "… (2056)". "" = none.
 	wordCode func(message string) string
 	// measure reads the buckets that a refusal states in its body, beside headers.

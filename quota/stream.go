@@ -2,7 +2,6 @@ package quota
 
 import (
 	"bytes"
-	"net/http"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -76,7 +75,7 @@ func refusalCode(v gjson.Result) bool {
 
 // scanEvents looks through the server-sent events or JSON lines of a body for the first that is an error. silent means
 // that nothing but comments and an end marker came.
-func scanEvents(body []byte) (root gjson.Result, faults []fault, carried http.Header, silent bool) {
+func scanEvents(body []byte) (root gjson.Result, found faultCollector, silent bool) {
 	silent = true
 	var name string
 	var data []byte
@@ -87,20 +86,20 @@ func scanEvents(body []byte) (root gjson.Result, faults []fault, carried http.He
 			return false
 		}
 		silent = false
-		root, faults, carried = eventFaults(event, payload)
-		return len(faults) > 0
+		root, found = eventFaults(event, payload)
+		return len(found.faults) > 0
 	}
 	for line := range bytes.Lines(body) {
 		line = bytes.TrimRight(line, "\r\n")
 		switch {
 		case len(line) == 0:
 			if dispatch() {
-				return root, faults, carried, false
+				return root, found, false
 			}
 		case line[0] == '{':
 			name, data = "", line
 			if dispatch() {
-				return root, faults, carried, false
+				return root, found, false
 			}
 		default:
 			if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
@@ -111,23 +110,23 @@ func scanEvents(body []byte) (root gjson.Result, faults []fault, carried http.He
 		}
 	}
 	dispatch()
-	return root, faults, carried, silent
+	return root, found, silent
 }
 
 // eventFaults reads one event. An event that is named an error, or whose envelope is one, always has a fault.
-func eventFaults(name string, payload []byte) (root gjson.Result, faults []fault, carried http.Header) {
+func eventFaults(name string, payload []byte) (root gjson.Result, c faultCollector) {
 	if !gjson.ValidBytes(payload) {
 		if name == "error" {
-			faults = []fault{{messages: []string{string(payload[:min(len(payload), proseLimit)])}}}
+			c.faults = []fault{{messages: []string{string(payload[:min(len(payload), proseLimit)])}}}
 		}
-		return gjson.Result{}, faults, nil
+		return gjson.Result{}, c
 	}
 	root = gjson.ParseBytes(payload)
 	if name != "error" && name != "response.failed" && !complains(root) {
-		return root, nil, nil
+		return root, c
 	}
-	if faults, carried = faultsOf(root); len(faults) == 0 {
-		faults = []fault{{object: root}}
+	if c = faultsOf(root); len(c.faults) == 0 {
+		c.faults = []fault{{object: root}}
 	}
-	return root, faults, carried
+	return root, c
 }

@@ -13,28 +13,39 @@ const (
 )
 
 // jsonIn finds a JSON object inside a string, behind any prefix and before any suffix. One that is cut off at the end is
-// read as far as it goes.
-func jsonIn(s string) (gjson.Result, bool) {
+// read as far as it goes. around is the string without it.
+func jsonIn(s string) (v gjson.Result, around string, ok bool) {
+	at := 0
 	for range braceLimit {
-		open := strings.IndexByte(s, '{')
+		open := strings.IndexByte(s[at:], '{')
 		if open < 0 {
-			return gjson.Result{}, false
+			break
 		}
-		s = s[open:]
-		end := balanced(s)
+		at += open
+		rest := s[at:]
+		end := balanced(rest)
 		switch {
-		case end > 0 && gjson.Valid(s[:end]):
-			v := gjson.Parse(s[:end])
-			return v, present(v)
-		case strings.HasPrefix(s, `{\"`): // quoted once more than it was unquoted
-			return jsonIn(strings.ReplaceAll(s, `\"`, `"`))
-		case end == 0 && strings.HasPrefix(s, `{"`):
-			v := gjson.Parse(s)
-			return v, present(v)
+		case end > 0 && gjson.Valid(rest[:end]):
+			v = gjson.Parse(rest[:end])
+			return v, joined(s[:at], rest[end:]), present(v)
+		case strings.HasPrefix(rest, `{\"`): // quoted once more than it was unquoted
+			v, around, ok = jsonIn(strings.ReplaceAll(rest, `\"`, `"`))
+			return v, joined(s[:at], around), ok
+		case end == 0 && strings.HasPrefix(rest, `{"`):
+			v = gjson.Parse(rest)
+			return v, s[:at], present(v)
 		}
-		s = s[1:]
+		at++
 	}
-	return gjson.Result{}, false
+	return gjson.Result{}, s, false
+}
+
+// joined puts the text before and behind an object together, in two sentences.
+func joined(before, behind string) string {
+	if behind = strings.TrimSpace(behind); behind == "" {
+		return before
+	}
+	return before + ". " + behind
 }
 
 // balanced is where the object that s begins with ends, or 0.
@@ -99,7 +110,7 @@ func codeName(s string) string {
 // isCodeName reports whether a code is in snake case as it came.
 func isCodeName(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; !wordByte(c) && c != '_' && c != ':' && c != '.' {
+		if c := s[i]; !(wordByte(c) && c == folds[c]) && c != '_' && c != ':' && c != '.' {
 			return false
 		}
 	}

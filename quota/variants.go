@@ -16,7 +16,7 @@ type variantOf struct {
 	body     string
 }
 
-// variants finds them in the words of an answer: objects, each behind a status.
+// variants finds them in a message: objects, each behind a status.
 func variants(words string) []variantOf {
 	var found []variantOf
 	for rest := words; len(found) < variantLimit; {
@@ -49,7 +49,12 @@ func variants(words string) []variantOf {
 // readVariants reads an answer that lists what several upstreams said: the one that recovers first decides, each in its own
 // provider's dialect (continue#13195). It is all of the gateway's accounts at once.
 func (a *answer) readVariants() (Reading, bool) {
-	list := variants(a.words)
+	var list []variantOf
+	for _, text := range a.lists {
+		if list = variants(text); len(list) > 1 {
+			break
+		}
+	}
 	if len(list) < 2 {
 		return Reading{}, false
 	}

@@ -155,8 +155,7 @@ func (s *windowSet) buckets(d *dialect, at time.Time) []Bucket {
 		return nil
 	}
 	var out []Bucket
-	var names [bucketLimit * 32]byte
-	ids := names[:0]
+	ids := make([]byte, 0, 32*s.n)
 	var ends [bucketLimit]int
 	for i := range s.list[:s.n] {
 		w := &s.list[i]
@@ -199,16 +198,21 @@ func (s *windowSet) labelOf(w *window) string {
 // appendWindow appends what a window is called behind the provider's name: lower case, "-" as "_".
 func (s *windowSet) appendWindow(id []byte, r *rules, w *window) []byte {
 	if r.windowID != nil {
-		return append(id, r.windowID(*w, s.labelOf(w))...) // a copy: pointers that a rule is given live on the heap
+		return r.windowID(id, *w, s.labelOf(w)) // a copy: pointers that a rule is given live on the heap
 	}
 	name := w.name[:min(len(w.name), windowLimit)]
 	if known, ok := r.windows[name]; ok {
 		return append(id, known...)
 	}
+	return appendName(id, name, '_')
+}
+
+// appendName appends a name in lower case, with joint for what joins its words.
+func appendName(id []byte, name string, joint byte) []byte {
 	for i := range len(name) {
 		c := folds[name[i]]
 		if c == ' ' {
-			c = '_'
+			c = joint
 		}
 		id = append(id, c)
 	}
