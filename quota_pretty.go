@@ -17,12 +17,18 @@ func prettyReading(q quotaQuestion, r quota.Reading) string {
 	fmt.Fprintf(&b, "%s %d means %s", q.Provider, q.Status, r.Class)
 	if r.Class != quota.OK {
 		fmt.Fprintf(&b, " of the %s", strings.ReplaceAll(string(r.Scope), "_", " "))
+		if r.Family != "" && r.Family != quota.Variant {
+			fmt.Fprintf(&b, " %s", r.Family)
+		}
 		if r.Reason != "" {
 			fmt.Fprintf(&b, " (%s)", r.Reason)
 		}
 		b.WriteString("; another account " + map[bool]string{true: "may help", false: "would not help"}[r.Failover])
 	}
 	b.WriteByte('\n')
+	if r.RetryNow {
+		b.WriteString("  the same account is invited back at once\n")
+	}
 	if r.RetryAfter > 0 {
 		fmt.Fprintf(&b, "  the same account is invited back in %s\n", r.RetryAfter)
 	}

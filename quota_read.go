@@ -2,15 +2,18 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
-	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"hermes-hub/quota"
 )
@@ -23,10 +26,40 @@ type quotaQuestion struct {
 	ID           *string           `json:"id"`
 	Provider     string            `json:"provider"`
 	Status       int               `json:"status"`
-	Headers      map[string]string `json:"headers"`
-	Body         string            `json:"body"`
+	Headers      map[string]header `json:"headers"`
+	Body         pasted            `json:"body"`
 	BodyEncoding string            `json:"body_encoding"`
 	At           time.Time         `json:"at"`
+}
+
+// header is a value as logs and tools write it: a string, a number, or a list of which the first counts.
+type header string
+
+// UnmarshalJSON reads any of these.
+func (h *header) UnmarshalJSON(b []byte) error {
+	v := gjson.ParseBytes(b)
+	if v.IsArray() {
+		v = v.Get("0")
+	}
+	if v.IsObject() {
+		return errors.New("a header cannot be a JSON object")
+	}
+	*h = header(v.String())
+	return nil
+}
+
+// pasted is a body: a string, or the object itself, as people paste it.
+type pasted string
+
+// UnmarshalJSON reads either.
+func (p *pasted) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, (*string)(p))
+	}
+	if string(b) != "null" {
+		*p = pasted(b)
+	}
+	return nil
 }
 
 // quotaAnswer is one line of output; unknown is null.
@@ -61,11 +94,8 @@ func readQuotaLines(in io.Reader, out io.Writer, pretty bool) (bad int, err erro
 	w := bufio.NewWriter(out)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	for number := 1; lines.Scan(); number++ {
-		if len(strings.TrimSpace(lines.Text())) == 0 {
-			continue
-		}
-		question, err := parseQuotaQuestion(lines.Bytes())
+	for number, line := range questions(lines, pretty) {
+		question, err := parseQuotaQuestion(line)
 		switch {
 		case err != nil:
 			bad++
@@ -87,6 +117,44 @@ func readQuotaLines(in io.Reader, out io.Writer, pretty bool) (bad int, err erro
 	return bad, w.Flush()
 }
 
+// questions yields the lines that hold something, with their numbers. pasted joins the lines of an object that is spread
+// over several, as people paste it; a whole object that is not indented ends one that is not.
+func questions(lines *bufio.Scanner, pasted bool) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		var open []byte // an object that has not ended
+		first := 0
+		for number := 1; lines.Scan(); number++ {
+			line := bytes.TrimSpace(lines.Bytes())
+			if len(line) == 0 {
+				continue
+			}
+			whole := gjson.ValidBytes(line)
+			if len(open) > 0 && !(whole && lines.Bytes()[0] == '{') {
+				open = append(append(open, '\n'), line...)
+				if gjson.ValidBytes(open) {
+					if !yield(first, open) {
+						return
+					}
+					open = nil
+				}
+				continue
+			}
+			if len(open) > 0 && !yield(first, open) {
+				return
+			}
+			open = nil
+			if pasted && !whole && line[0] == '{' {
+				open, first = bytes.Clone(line), number
+			} else if !yield(number, line) {
+				return
+			}
+		}
+		if len(open) > 0 {
+			yield(first, open)
+		}
+	}
+}
+
 // parseQuotaQuestion reads one line of input.
 func parseQuotaQuestion(line []byte) (quotaQuestion, error) {
 	var q quotaQuestion
@@ -99,13 +167,16 @@ func parseQuotaQuestion(line []byte) (quotaQuestion, error) {
 	switch q.BodyEncoding {
 	case "":
 	case "base64":
-		body, err := base64.StdEncoding.DecodeString(q.Body)
+		body, err := base64.StdEncoding.DecodeString(string(q.Body))
 		if err != nil {
 			return q, fmt.Errorf("body: %w", err)
 		}
-		q.Body = string(body)
+		q.Body = pasted(body)
 	default:
 		return q, fmt.Errorf(`body_encoding %q is not known; leave it out or use "base64"`, q.BodyEncoding)
+	}
+	if q.Status == 0 && q.Provider == "" {
+		return q, errors.New(`a body alone does not say whose it is; wrap it: {"provider":"openai","status":429,"headers":{},"body":{…},"at":"2026-07-25T12:00:00Z"}`)
 	}
 	if q.Status < 100 || q.Status > 999 {
 		return q, fmt.Errorf("status %d is not an HTTP status", q.Status)
@@ -119,7 +190,7 @@ func parseQuotaQuestion(line []byte) (quotaQuestion, error) {
 func (q quotaQuestion) response() quota.Response {
 	header := make(http.Header, len(q.Headers))
 	for name, value := range q.Headers {
-		header.Set(name, value)
+		header.Set(name, string(value))
 	}
 	return quota.Response{Provider: q.Provider, Status: q.Status, Header: header, Body: []byte(q.Body), At: q.At}
 }

@@ -62,16 +62,35 @@ func TestReadQuotaLinesTooLong(t *testing.T) {
 func TestPrettyQuota(t *testing.T) {
 	body := base64.StdEncoding.EncodeToString([]byte(`{"error":{"message":"Weekly usage limit reached. Resets in 2 days."}}`))
 	in := fmt.Sprintf(`{"id":"w","provider":"opencode-go","status":429,"headers":{"x-ratelimit-limit":"8","x-ratelimit-remaining":"2"},"body":%q,"body_encoding":"base64","at":"2026-07-25T12:00:00Z"}`, body) +
-		"\n" + `{"provider":"openai","status":204,"at":"2026-07-25T12:00:00Z"}`
+		"\n" + `{"provider":"openai","status":204,"at":"2026-07-25T12:00:00Z"}` + `
+{
+  "provider": "claude",
+  "status": 429,
+  "headers": {"anthropic-ratelimit-unified-7d_oi-status": ["rejected"], "retry-after": 120},
+  "body": {"type": "error", "error": {"type": "rate_limit_error", "message": "your limit"}},
+  "at": "2026-07-25T12:00:00Z"
+}
+{"provider":"codex","status":400,"headers":{},"body":"{\"error\":{\"code\":\"websocket_connection_limit_reached\"}}","at":"2026-07-25T12:00:00Z"}
+{"provider":"openai",
+{"error":{"message":"x"}}
+`
 	want := `w: opencode-go 429 means quota_exhausted of the account (phrase:weekly usage limit); another account may help
   the same account is invited back in 48h0m0s
   usable again at 2026-07-27T12:00:00Z
   opencode.ratelimit: 25% left (2 of 8)
   opencode.7d: 0% left, resets at 2026-07-27T12:00:00Z
 openai 204 means ok
+claude 429 means quota_exhausted of the model family fable (code:rate_limit_error); another account may help
+  the same account is invited back in 2m0s
+  usable again at 2026-07-25T12:02:00Z
+  claude.weekly.fable: 0% left
+codex 400 means server_error of the request (code:websocket_connection_limit_reached); another account would not help
+  the same account is invited back at once
+{"error":"line 11: unexpected end of JSON input"}
+{"error":"line 12: a body alone does not say whose it is; wrap it: {\"provider\":\"openai\",\"status\":429,\"headers\":{},\"body\":{…},\"at\":\"2026-07-25T12:00:00Z\"}"}
 `
 	var out strings.Builder
-	if bad, err := readQuotaLines(strings.NewReader(in), &out, true); bad != 0 || err != nil || out.String() != want {
+	if bad, err := readQuotaLines(strings.NewReader(in), &out, true); bad != 2 || err != nil || out.String() != want {
 		t.Errorf("%d bad, error %v:\n%s\nwant:\n%s", bad, err, out.String(), want)
 	}
 }
