@@ -21,7 +21,7 @@ const (
 var (
 	// ofTheRequest would be told the same by every account (P06), and go to the client as the account said it.
 	ofTheRequest = []simulator.StepName{
-		simulator.BadRequest, simulator.ContextTooLong, simulator.ContentPolicy, simulator.Conflict, simulator.TooLarge,
+		simulator.BadRequest, simulator.ContextTooLong, simulator.ContentPolicy, simulator.TooLarge,
 	}
 	// afterTheFirstByte break a stream of which the client has read a part.
 	afterTheFirstByte = []simulator.StepName{

@@ -27,6 +27,7 @@ func TestStatusAlone(t *testing.T) {
 		403: "forbidden account true",
 		404: "model_not_found provider true", // no route there: the account's address is wrong
 		405: "model_not_found request true",
+		409: "server_error request true",
 		408: "timeout provider true",
 		410: "model_not_found model true",
 		413: "request_too_large request false",

@@ -70,6 +70,9 @@ func (a *answer) statusVerdict() verdict {
 		if status == http.StatusServiceUnavailable {
 			v.class = ServerError
 		}
+	case status == http.StatusConflict:
+		// OpenAI's libraries retry it as a lock that was not free in time. It is over with this request.
+		v.class, v.scope = ServerError, ScopeRequest
 	case v.class == InvalidRequest && a.Header.Get("X-Should-Retry") == "true":
 		v.class = ServerError // OpenAI and Anthropic mark conflicts that heal: the SDKs retry on it
 	}

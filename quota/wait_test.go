@@ -115,8 +115,8 @@ func TestShouldRetry(t *testing.T) {
 		t.Errorf("withdrawn: %v and %v", got.RetryAfter, got.ResetAt)
 	}
 	for value, want := range map[string]Class{"true": ServerError, "false": InvalidRequest, "": InvalidRequest} {
-		if got := Read(Response{Status: 409, Header: headers("X-Should-Retry: " + value), Body: []byte(`{"error":{"message":"Conflict"}}`), At: noon}); got.Class != want {
-			t.Errorf("409 with x-should-retry %q is %s, want %s", value, got.Class, want)
+		if got := Read(Response{Status: 422, Header: headers("X-Should-Retry: " + value), Body: []byte(`{"error":{"message":"Conflict"}}`), At: noon}); got.Class != want {
+			t.Errorf("422 with x-should-retry %q is %s, want %s", value, got.Class, want)
 		}
 	}
 }
