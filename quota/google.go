@@ -19,6 +19,7 @@ var googleCodes = []codeGroup{
 		iam_permission_denied user_project_denied security_policy_violated location_org_policy_violated`},
 	{class: RateLimited, codes: "resource_exhausted"}, // with or without any quota left: the details tell
 	{class: Timeout, codes: "deadline_exceeded"},
+	{class: ModelNotFound, codes: "not_found"},
 }
 
 // googleScopes: quotas and capacity are counted model by model.

@@ -11,6 +11,7 @@ type hintKind uint8
 
 const (
 	hintResetInstant hintKind = iota // when a window is full again
+	hintReset                        // either: the magnitude tells
 	hintResetDelay                   // how long until then: a bare number counts seconds
 	hintRetryMillis                  // how long to wait: a bare number counts milliseconds
 	hintRetryDelay                   // how long to wait: a bare number counts seconds
@@ -27,9 +28,12 @@ type hint struct {
 var hintKeys = map[string]hintKind{
 	"resets_at": hintResetInstant, "reset_at": hintResetInstant, "resetsAt": hintResetInstant, "resetAt": hintResetInstant,
 	"reset_time": hintResetInstant, "resetTime": hintResetInstant, "quotaResetTimeStamp": hintResetInstant,
+	"reset": hintReset, "resets": hintReset,
+	"resets_in": hintResetDelay, "resetsIn": hintResetDelay, "reset_in": hintResetDelay, "resetIn": hintResetDelay,
 	"resets_in_seconds": hintResetDelay, "reset_in_seconds": hintResetDelay, "reset_after_seconds": hintResetDelay,
 	"quotaResetDelay": hintResetDelay,
 	"retry_after_ms":  hintRetryMillis, "retryAfterMs": hintRetryMillis,
+	"retry_in": hintRetryDelay, "wait_seconds": hintRetryDelay,
 	"retry_after": hintRetryDelay, "retry_after_seconds": hintRetryDelay, "retryAfter": hintRetryDelay,
 	"retryAfterSeconds": hintRetryDelay, "retryDelay": hintRetryDelay,
 }
@@ -45,10 +49,15 @@ func (f *fault) addHint(kind hintKind, v gjson.Result) {
 func (a *answer) instantHint(zone *time.Location) (statedWait, bool) {
 	for _, f := range a.faults {
 		for _, h := range f.hints {
-			if h.kind != hintResetInstant {
-				continue
+			var t time.Time
+			ok := false
+			switch h.kind {
+			case hintResetInstant:
+				t, ok = parseInstant(h.text, zone)
+			case hintReset:
+				t, ok = parseReset(h.text, a.At, zone)
 			}
-			if w, ok := a.untilWait(parseInstant(h.text, zone)); ok {
+			if w, ok := a.untilWait(t, ok); ok {
 				return w, true
 			}
 		}

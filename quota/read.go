@@ -78,7 +78,7 @@ func (a *answer) readUsage() (Reading, bool) {
 		return Reading{}, false
 	}
 	buckets := a.dialect.rules.usage(a, a.root)
-	if len(buckets) == 0 {
+	if buckets == nil {
 		return Reading{}, false
 	}
 	return Reading{Class: OK, Scope: ScopeAccount, Buckets: buckets[:min(len(buckets), usageLimit)], Source: SourceProviderAPI}, true

@@ -6,6 +6,7 @@ import "strings"
 // group of models, its 400s hide bills, and Retry-After is the wait of exactly this request: the resets of the headers are
 // those of full buckets.
 var anthropicRules = rules{
+	codes:   anthropicCodes,
 	phrases: anthropicPhrases,
 	scopes:  map[Class]Scope{RateLimited: ScopeFamily},
 	windows: map[string]string{"Input-Tokens": "input_tokens", "Output-Tokens": "output_tokens"},
@@ -13,6 +14,8 @@ var anthropicRules = rules{
 	measure: measureAnthropic,
 	judge:   judgeAnthropic,
 }
+
+var anthropicCodes = codeTable(codeGroup{class: ModelNotFound, codes: "not_found_error"})
 
 var anthropicPhrases = []phraseGroup{
 	{class: Billing, phrases: []string{"monthly spend limit", "credit balance is too low"}},

@@ -10,9 +10,11 @@ import (
 // claudeRules are those of a Claude subscription. The verdict is in anthropic-ratelimit-unified-* (CLIProxyAPI
 // claude_ratelimit.go, claude-code issues); the body is the same for a window of five hours, one of a week and a throttle.
 var claudeRules = rules{
+	codes: anthropicCodes,
 	phrases: append([]phraseGroup{
 		// The beta of a million tokens is not in the plan: of this request, never of the account (CLIProxyAPI#2464).
 		{class: Billing, scope: ScopeRequest, phrases: []string{"extra usage is required"}},
+		{class: RateLimited, phrases: []string{"rate limited"}},
 		{class: Billing, phrases: []string{"out of extra usage", "draw from your extra usage"}},
 		{class: AuthInvalid, phrases: []string{"scope requirement", "token has been revoked"}},
 		{class: QuotaExhausted, phrases: []string{"hit your limit", "hit your * limit", "usage limit reached", "5 hour limit reached", "weekly limit reached", "session limit reached", "limit reached"}},
@@ -162,7 +164,7 @@ func judgeClaude(a *answer, v verdict) verdict {
 		a.spendWindow(u)
 	case v.class == RateLimited && a.apiLimited():
 		return judgeAnthropic(a, v)
-	case a.Status == 429 && v.class == RateLimited && a.kind == bodyJSON && !contains(a.words, "your") && !a.subscribed():
+	case a.Status == 429 && v.class == RateLimited && a.says("rate limited") && !contains(a.words, "your") && !a.subscribed():
 		v.scope, v.ownFault = ScopeRequest, true
 	}
 	return v

@@ -81,6 +81,8 @@ func cloudCodeUsage(a *answer, v gjson.Result) []Bucket {
 			return len(buckets) < usageLimit
 		})
 		return withPools(prefix, buckets)
+	case v.Get("currentTier").Exists(), v.Get("cloudaicompanionProject").Exists(): // loadCodeAssist
+		return []Bucket{}
 	}
 	return nil
 }

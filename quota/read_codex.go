@@ -189,6 +189,9 @@ func codexUsage(a *answer, v gjson.Result) []Bucket {
 		buckets = append(buckets, a.codexWindows(extra.Get("rate_limit"), limit)...)
 	}
 	buckets = append(buckets, a.codexWindows(v.Get("code_review_rate_limit"), "code_review")...)
+	if buckets == nil && v.Get("plan_type").Exists() {
+		return []Bucket{}
+	}
 	return byID(buckets)
 }
 

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -16,9 +17,9 @@ var openRouterRules = rules{
 		{class: RateLimited, phrases: []string{"free models per min"}},
 		{class: ContentPolicy, phrases: []string{"input was flagged", "requires moderation"}},
 	},
-	scopes: map[Class]Scope{Overloaded: ScopeModel, ServerError: ScopeModel, Timeout: ScopeModel},
-	usage:  openRouterUsage,
-	judge:  judgeOpenRouter,
+	statuses: map[int]Class{http.StatusNotFound: ModelNotFound},
+	usage:    openRouterUsage,
+	judge:    judgeOpenRouter,
 }
 
 // judgeOpenRouter tells what is OpenRouter's from what is an upstream's.
@@ -30,12 +31,20 @@ func judgeOpenRouter(a *answer, v verdict) verdict {
 	case usualScopes[v.class] == ScopeRequest:
 	case a.ownLimit() != "":
 		a.nameLimit(a.ownLimit())
-	case v.class == RateLimited || v.class == QuotaExhausted:
-		if a.errorMember("metadata.raw").Exists() || a.errorMember("metadata.provider_name").Str != "" || len(a.faults) > 1 || a.root.Get("choices").Exists() {
+	case v.class == Overloaded, v.class == ServerError && a.effectiveStatus() == http.StatusBadGateway:
+		v.scope = ScopeModel // 502 and 503 are the upstreams of one model, by the documentation
+	case v.class == RateLimited, v.class == QuotaExhausted, v.class == ServerError, v.class == Timeout:
+		if a.fromUpstream() {
 			v.scope = ScopeModel
 		}
 	}
 	return v
+}
+
+// fromUpstream reports whether the error is one that OpenRouter only passes on.
+func (a *answer) fromUpstream() bool {
+	return a.errorMember("metadata.raw").Exists() || a.errorMember("metadata.provider_name").Str != "" ||
+		len(a.faults) > 1 || a.root.Get("choices").Exists() || a.root.Get("provider").Exists()
 }
 
 // ownLimit is the limit of OpenRouter's own that the words name.
@@ -77,8 +86,11 @@ func openRouterUsage(a *answer, v gjson.Result) []Bucket {
 		return []Bucket{countBucket(a.dialect.bucketPrefix()+".credits", total, used, Number{}, gjson.Result{})}
 	}
 	limit, left := numberOf(v.Get("limit")), numberOf(v.Get("limit_remaining"))
-	if !limit.Known {
-		return nil // no limit of the key
+	switch {
+	case !v.Get("limit_remaining").Exists():
+		return nil
+	case !limit.Known:
+		return []Bucket{} // the key has no limit
 	}
 	id := a.dialect.bucketPrefix() + ".key"
 	if period := v.Get("limit_reset").Str; period != "" {

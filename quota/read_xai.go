@@ -14,6 +14,7 @@ var xaiRules = rules{
 		codeGroup{class: Billing, weight: decides, codes: `personal_team_blocked:spending_limit personal_team_blocked:no_credits team_blocked:spending_limit`},
 		codeGroup{class: QuotaExhausted, weight: decides, codes: "subscription:free_usage_exhausted subscription:usage_exhausted"},
 		codeGroup{class: AuthExpired, weight: decides, codes: "unauthenticated:bad_credentials"},
+		codeGroup{class: ModelNotFound, codes: "some_requested_entity_was_not_found"},
 		codeGroup{class: AuthInvalid, codes: "unauthenticated:no_credentials unauthenticated:invalid_api_key"},
 	),
 	phrases: []phraseGroup{

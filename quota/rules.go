@@ -28,7 +28,7 @@ type rules struct {
 	events func(*answer) []Bucket
 	// answered is the error that the text of a whole answer is, where a proxy of this provider is known to do that.
 	answered func(gjson.Result) string
-	// usage reads the answer of the provider's usage endpoint; nil = it is none.
+	// usage reads the answer of the provider's usage endpoint; nil = it is none, empty = it measures nothing.
 	usage func(*answer, gjson.Result) []Bucket
 	// judge has the last word on what happened.
 	judge func(*answer, verdict) verdict

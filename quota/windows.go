@@ -88,7 +88,12 @@ func (s *windowSet) windowsOf(r *rules, h http.Header) {
 func rateHeader(key string) (name string, f windowField, ok bool) {
 	rest, ok := strings.CutPrefix(key, "X-Ratelimit-")
 	if !ok {
-		return "", 0, false
+		if rest, ok = strings.CutPrefix(key, "X-Rate-Limit-"); !ok {
+			return "", 0, false
+		}
+	}
+	if rest == "Reset-After" {
+		return "ratelimit", fieldAfter, true
 	}
 	field, name, named := strings.Cut(rest, "-")
 	switch field {
@@ -110,6 +115,7 @@ func rateHeader(key string) (name string, f windowField, ok bool) {
 // addIETF reads the headers of the IETF drafts: one structured header, or three.
 func (s *windowSet) addIETF(h http.Header) {
 	if value := h.Get("Ratelimit"); value != "" {
+		s.addStructured(h.Get("Ratelimit-Policy")) // `"default";q=100;w=60` of the newer drafts
 		s.addStructured(value)
 		return
 	}
