@@ -28,7 +28,7 @@ func TestReadQuotaLines(t *testing.T) {
 		`{"id":"a","class":"rate_limited","scope":"model","failover":true,"retry_same_after_ms":494,"reset_at":"2026-07-25T12:00:00.494Z","buckets":[{"id":"openai.tokens","used_percent":100,"remaining_percent":0,"limit":40,"remaining":0,"reset_at":"2026-07-25T12:01:00Z"}],"source":"runtime_event","reason":"code:rate_limit_exceeded"}`,
 		`{"id":null,"class":"ok","scope":"request","failover":false,"retry_same_after_ms":null,"reset_at":null,"buckets":[],"source":null,"reason":null}`,
 		`{"error":"line 4: unexpected end of JSON input"}`,
-		`{"id":"d","class":"overloaded","scope":"provider","failover":true,"retry_same_after_ms":null,"reset_at":null,"buckets":[],"source":"runtime_event","reason":"status:503"}`,
+		`{"id":"d","class":"overloaded","scope":"provider","failover":true,"retry_same_after_ms":null,"reset_at":null,"buckets":[],"source":"runtime_event","reason":"status:503 body:broken_json"}`,
 		`{"error":"line 6: body: illegal base64 data at input byte 0"}`,
 		`{"error":"line 7: body_encoding \"hex\" is not known; leave it out or use \"base64\""}`,
 		`{"error":"line 8: status 0 is not an HTTP status"}`,

@@ -38,11 +38,19 @@ func decode(h http.Header, body []byte) (plain []byte, unread string) {
 			continue
 		}
 		undo, known := decoders[label]
-		if !known {
+		switch {
+		case !known:
 			return nil, "unknown_encoding" // the label came from outside: it does not go into a Reason
+		case isGzip(body):
+			undo = inflate // the bytes know better than the label
+		case isZstd(body):
+			undo = unzstd
 		}
 		if body = undo(body); len(body) == 0 {
 			return nil, label
+		}
+		if readable(body) {
+			return body, ""
 		}
 	}
 	switch {

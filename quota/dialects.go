@@ -62,6 +62,7 @@ var dialects = []dialect{
 	{name: "llama.cpp", prefix: "llamacpp", aliases: []string{"llamacpp"}, rules: localRules},
 	{name: "lm-studio", aliases: []string{"lmstudio"}, rules: localRules},
 	{name: "vllm", rules: localRules},
+	{name: "tgi", aliases: []string{"text-generation-inference", "lightllm"}, rules: localRules},
 	{name: "litellm", rules: liteLLMRules},
 	{name: "new-api", aliases: []string{"one-api"}, rules: newAPIRules},
 	{name: "cline"},

@@ -243,3 +243,32 @@ func TestReadLeavesTheBodyAlone(t *testing.T) {
 		t.Errorf("the body became %q", body)
 	}
 }
+
+// TestBadBodies: what cannot be read is judged by the status, and the reason says so.
+func TestBadBodies(t *testing.T) {
+	wrapped := `{"message":"x"}`
+	for range 300 {
+		wrapped = `{"error":` + wrapped + `}`
+	}
+	for name, c := range map[string]struct {
+		status     int
+		header     []string
+		body, want string
+	}{
+		"2 MB of HTML":   {502, nil, "<html>" + strings.Repeat("<p>quota exceeded</p>", 100_000), "server_error status:502"},
+		"cut JSON":       {429, nil, `{"error":{"message":"Som`, "rate_limited status:429 body:broken_json"},
+		"cut, with code": {429, nil, `{"error":{"code":"insufficient_quota","message":"Som`, "billing code:insufficient_quota"},
+		"binary":         {503, nil, "\x00\x01\x02\xff", "overloaded status:503 body:binary"},
+		"300 wrappers":   {429, nil, wrapped, "rate_limited status:429"},
+		"contradictory headers": {
+			429,
+			[]string{"Retry-After: -1", "Retry-After-Ms: soon", "X-Ratelimit-Limit: 5", "X-Ratelimit-Remaining: 9", "X-Ratelimit-Reset: 0", "X-Should-Retry: true"},
+			"", "rate_limited status:429",
+		},
+	} {
+		r := Read(Response{Provider: "openai", Status: c.status, Header: headers(c.header...), Body: []byte(c.body), At: noon})
+		if got := string(r.Class) + " " + r.Reason; got != c.want || r.RetryAfter != 0 || !r.ResetAt.IsZero() {
+			t.Errorf("%s: %s after %v, want %s", name, got, r.RetryAfter, c.want)
+		}
+	}
+}

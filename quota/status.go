@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // statusClass is what an HTTP status means where nothing else says more. 529 is Anthropic's, 520 to 526 are Cloudflare's.
@@ -49,7 +51,15 @@ func (a *answer) effectiveStatus() int {
 	return http.StatusInternalServerError
 }
 
-// statusVerdict judges by the status alone.
+// bodyTrouble says why a body is no evidence.
+func (a *answer) bodyTrouble() string {
+	if a.unread == "" && a.kind == bodyJSON && !gjson.ValidBytes(a.Body) {
+		return "broken_json"
+	}
+	return a.unread
+}
+
+// statusVerdict judges by the status alone; the reason says so, and what is the matter with the body.
 func (a *answer) statusVerdict() verdict {
 	status := a.effectiveStatus()
 	class, special := a.dialect.rules.statuses[status]
@@ -64,7 +74,7 @@ func (a *answer) statusVerdict() verdict {
 	case status == http.StatusMethodNotAllowed, status == http.StatusNotFound && a.saysNoRoute():
 		// The API has no such route here, another account's may have it. It may have others: nothing stands against it.
 		v.class, v.scope = ModelNotFound, ScopeRequest
-	case a.fromEdge() && v.class != AuthInvalid:
+	case a.fromEdge() && v.class != AuthInvalid && usualScopes[v.class] != ScopeRequest:
 		// It knows nothing of accounts, and its 503 is a broken upstream, not a full one.
 		v.scope = ScopeProvider
 		if status == http.StatusServiceUnavailable {
@@ -76,8 +86,8 @@ func (a *answer) statusVerdict() verdict {
 	case v.class == InvalidRequest && a.Header.Get("X-Should-Retry") == "true":
 		v.class = ServerError // OpenAI and Anthropic mark conflicts that heal: the SDKs retry on it
 	}
-	if a.unread != "" {
-		v.reason += " body:" + a.unread
+	if trouble := a.bodyTrouble(); trouble != "" {
+		v.reason += " body:" + trouble
 	}
 	return v
 }

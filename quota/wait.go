@@ -80,7 +80,8 @@ func (a *answer) retryAfter(value string, zone *time.Location) (statedWait, bool
 	if value == "" {
 		return statedWait{}, false
 	}
-	if v, ok := parseNumber(value); ok && v < epochSecondsFrom {
+	first, _, _ := strings.Cut(value, ",") // a proxy that adds its own joins the two
+	if v, ok := parseNumber(first); ok && v < epochSecondsFrom {
 		return a.afterWait(scaled(v, time.Second), true)
 	}
 	if d, ok := parseDuration(value); ok {
