@@ -33,7 +33,6 @@ type bookEntry struct {
 type phraseHit struct {
 	group  int
 	phrase string
-	end    int // in the text
 }
 
 // newBook prints a book; of no groups it is nil, which finds nothing.
@@ -80,9 +79,9 @@ func (b *phraseBook) find(text string) []phraseHit {
 		return nil
 	}
 	var hits []phraseHit
-	b.each(text, func(e *bookEntry, end int) bool {
+	b.each(text, func(e *bookEntry, _ int) bool {
 		if !slices.ContainsFunc(hits, func(h phraseHit) bool { return h.group == e.group && h.phrase == e.phrase }) {
-			hits = append(hits, phraseHit{group: e.group, phrase: e.phrase, end: end})
+			hits = append(hits, phraseHit{group: e.group, phrase: e.phrase})
 		}
 		return len(hits) < hitLimit
 	})

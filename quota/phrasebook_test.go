@@ -92,9 +92,6 @@ func FuzzPhrases(f *testing.F) {
 	f.Add("Rate limit reached for gpt-4 in organization org on tokens per min. 余额不足 token\xff is expired")
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, h := range commonBook.find(s) {
-			if h.end <= 0 || h.end > len(s) {
-				t.Errorf("%q ends at %d of %d", h.phrase, h.end, len(s))
-			}
 			if head, _, _ := strings.Cut(h.phrase, " * "); !contains(s, head) {
 				t.Errorf("%q is not in %q", head, s)
 			}

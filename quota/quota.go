@@ -8,7 +8,8 @@
 // why and until when. Everything here is pure: the time comes in as a value, nothing does I/O, nothing is guessed.
 // What a response does not say stays unknown, which is neither empty nor full.
 //
-// A provider is one file (read_<provider>.go) and one row of the table in dialects.go.
+// A provider is one file (read_<provider>.go: what is particular about its answers, as rules) and one row of the table in
+// dialects.go. What all of them share is read once: envelopes, codes, phrases, durations, instants, headers.
 package quota
 
 import (

@@ -9,7 +9,6 @@ var anthropicRules = rules{
 	codes:   anthropicCodes,
 	phrases: anthropicPhrases,
 	scopes:  map[Class]Scope{RateLimited: ScopeFamily},
-	windows: map[string]string{"Input-Tokens": "input_tokens", "Output-Tokens": "output_tokens"},
 	header:  anthropicHeader,
 	measure: measureAnthropic,
 	judge:   judgeAnthropic,

@@ -19,7 +19,7 @@ var claudeRules = rules{
 		{class: AuthInvalid, phrases: []string{"scope requirement", "token has been revoked"}},
 		{class: QuotaExhausted, phrases: []string{"hit your limit", "hit your * limit", "usage limit reached", "5 hour limit reached", "weekly limit reached", "session limit reached", "limit reached"}},
 	}, anthropicPhrases...),
-	windows:  map[string]string{"5h": "session", "7d": "weekly"},
+	windows:  map[string]string{"5h": "session"},
 	windowID: claudeWindow,
 	header:   anthropicHeader,
 	measure:  measureAnthropic,
