@@ -27,6 +27,18 @@ func (a *answer) readBuckets() []Bucket {
 	return buckets
 }
 
+// idLimit bounds the id of a bucket and the name of a family, which upstreams write.
+const idLimit = 96
+
+// within cuts what an upstream may have made long: the list, and the ids in it.
+func within(buckets []Bucket) []Bucket {
+	buckets = buckets[:min(len(buckets), usageLimit)]
+	for i := range buckets {
+		buckets[i].ID = buckets[i].ID[:min(len(buckets[i].ID), idLimit)]
+	}
+	return buckets
+}
+
 // merged adds the stated buckets to the measured ones, which are the more exact where both are of one window.
 func merged(measured, stated []Bucket) []Bucket {
 	for _, b := range stated {

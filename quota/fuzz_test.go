@@ -38,6 +38,11 @@ func FuzzRead(f *testing.F) {
 		if len(r.Buckets) > usageLimit || len(r.Reason) > 200 {
 			t.Errorf("%d buckets, a reason of %d bytes", len(r.Buckets), len(r.Reason))
 		}
+		for _, b := range r.Buckets {
+			if len(b.ID) > idLimit {
+				t.Errorf("a bucket's id of %d bytes", len(b.ID))
+			}
+		}
 		if r.Class == OK && (r.RetryAfter != 0 || !r.ResetAt.IsZero()) {
 			t.Errorf("a success with a wait: %+v", r)
 		}

@@ -24,7 +24,7 @@ func Read(r Response) Reading {
 // ReadHeaders says what the headers of a call that worked measure, without its body. provider is as in Response, at is
 // when the headers came. The Class is always OK.
 func ReadHeaders(provider string, h http.Header, at time.Time) Reading {
-	rd := Reading{Class: OK, Scope: ScopeRequest, Buckets: headerBuckets(dialectOf(provider), h, at)}
+	rd := Reading{Class: OK, Scope: ScopeRequest, Buckets: within(headerBuckets(dialectOf(provider), h, at))}
 	if len(rd.Buckets) > 0 {
 		rd.Source = SourceProviderAPI
 	}
@@ -53,9 +53,9 @@ func (a *answer) read() Reading {
 		RetryAfter: w.after,
 		RetryNow:   v.again,
 		ResetAt:    w.until,
-		Buckets:    a.named(v, w),
+		Buckets:    within(a.named(v, w)),
 		Reason:     v.reason,
-		Family:     v.family,
+		Family:     v.family[:min(len(v.family), idLimit)],
 	}
 	if rd.Scope == "" {
 		rd.Scope = a.scopeOf(v.class)
@@ -81,7 +81,7 @@ func (a *answer) readUsage() (Reading, bool) {
 	if buckets == nil {
 		return Reading{}, false
 	}
-	return Reading{Class: OK, Scope: ScopeAccount, Buckets: buckets[:min(len(buckets), usageLimit)], Source: SourceProviderAPI}, true
+	return Reading{Class: OK, Scope: ScopeAccount, Buckets: within(buckets), Source: SourceProviderAPI}, true
 }
 
 // waitFor is the stated wait as far as the class can have one. A bucket's reset or a phrase cures only limits and
