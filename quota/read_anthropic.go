@@ -34,19 +34,12 @@ func anthropicHeader(key string) (string, windowField, bool) {
 	if unified, ok := strings.CutPrefix(rest, "Unified-"); ok {
 		return unifiedHeader(unified)
 	}
-	name, field, ok := cutLast(rest, "-")
+	name, word, ok := cutLast(rest, "-")
 	if !ok {
 		return "", 0, false
 	}
-	switch field {
-	case "Limit":
-		return name, fieldLimit, true
-	case "Remaining":
-		return name, fieldRemaining, true
-	case "Reset":
-		return name, fieldReset, true
-	}
-	return "", 0, false
+	field, ok := fieldNamed(word)
+	return name, field, ok
 }
 
 // judgeAnthropic knows whose the rate is: of the models that share it, of which the call's model is one.

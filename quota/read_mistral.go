@@ -25,18 +25,11 @@ func mistralHeader(key string) (string, windowField, bool) {
 	if !ok {
 		return "", 0, false
 	}
-	field, window, named := strings.Cut(rest, "-")
+	word, window, named := strings.Cut(rest, "-")
 	name := "Tokens"
 	if named {
 		name += "-" + window
 	}
-	switch field {
-	case "Limit":
-		return name, fieldLimit, true
-	case "Remaining":
-		return name, fieldRemaining, true
-	case "Reset":
-		return name, fieldReset, true
-	}
-	return "", 0, false
+	field, ok := fieldNamed(word)
+	return name, field, ok
 }

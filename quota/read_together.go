@@ -21,15 +21,12 @@ var togetherRules = rules{
 
 // togetherHeader reads x-tokenlimit-{limit,remaining,reset}.
 func togetherHeader(key string) (string, windowField, bool) {
-	switch field, _ := strings.CutPrefix(key, "X-Tokenlimit-"); field {
-	case "Limit":
-		return "tokens", fieldLimit, true
-	case "Remaining":
-		return "tokens", fieldRemaining, true
-	case "Reset":
-		return "tokens", fieldReset, true
+	word, ok := strings.CutPrefix(key, "X-Tokenlimit-")
+	if !ok {
+		return "", 0, false
 	}
-	return "", 0, false
+	field, ok := fieldNamed(word)
+	return "tokens", field, ok
 }
 
 // measureTogether reads "The maximum rate limit for this model is 9.0 queries per minute".

@@ -96,20 +96,26 @@ func rateHeader(key string) (name string, f windowField, ok bool) {
 		return "ratelimit", fieldAfter, true
 	}
 	field, name, named := strings.Cut(rest, "-")
-	switch field {
-	case "Limit":
-		f = fieldLimit
-	case "Remaining":
-		f = fieldRemaining
-	case "Reset":
-		f = fieldReset
-	default:
+	if f, ok = fieldNamed(field); !ok {
 		return "", 0, false
 	}
 	if !named {
 		name = "ratelimit"
 	}
 	return name, f, true
+}
+
+// fieldNamed is the field that a word in a header's name stands for.
+func fieldNamed(word string) (windowField, bool) {
+	switch word {
+	case "Limit":
+		return fieldLimit, true
+	case "Remaining":
+		return fieldRemaining, true
+	case "Reset":
+		return fieldReset, true
+	}
+	return 0, false
 }
 
 // addIETF reads the headers of the IETF drafts: one structured header, or three.
