@@ -27,13 +27,9 @@ var (
 // answer serves a call that is not streamed. Success is a whole JSON object with choices and no error in it; a 200 that is
 // anything else is a failure.
 func (t *try) answer(res *http.Response) *failure {
-	body, err := readWhole(res)
-	if err != nil {
-		return t.lost(err, res.StatusCode)
-	}
-	a := wire.ReadAnswer(body)
-	if !a.Valid || a.Error || !a.Content {
-		return t.fail(t.notAnAnswer(res, body), res.StatusCode, body)
+	body, a, f := t.completion(res)
+	if body == nil {
+		return f
 	}
 	t.told.Usage = telemetry.Usage(a.Usage)
 	x := t.x
@@ -48,6 +44,19 @@ func (t *try) answer(res *http.Response) *failure {
 		x.told.Outcome, x.told.Err, x.aborted = telemetry.ClientClosed, err.Error(), true
 	}
 	return nil
+}
+
+// completion reads a whole answer. body is nil when it is none: then the attempt is settled, and f is what came of it.
+func (t *try) completion(res *http.Response) (body []byte, a wire.Answer, f *failure) {
+	body, err := readWhole(res)
+	if err != nil {
+		return nil, a, t.lost(err, res.StatusCode)
+	}
+	a = wire.ReadAnswer(body)
+	if !a.Valid || a.Error || !a.Content {
+		return nil, a, t.fail(t.notAnAnswer(res, body), res.StatusCode, body)
+	}
+	return body, a, nil
 }
 
 // notAnAnswer reads a 200 that is not a completion.
@@ -74,11 +83,7 @@ func readWhole(res *http.Response) ([]byte, error) {
 	if body != res.Body {
 		size = 4096
 	}
-	out, err := readAll(body, make([]byte, 0, size), answerLimit)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return readAll(body, make([]byte, 0, size), answerLimit)
 }
 
 // decoded is the body of res without its content encoding. The hub asks for identity; an upstream that compresses all the

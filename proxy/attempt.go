@@ -28,7 +28,6 @@ type try struct {
 	clock   *clock
 	started time.Time
 	told    telemetry.Attempt
-	reading quota.Reading
 }
 
 // attempt tries one node, by the lease it was given. nil: the exchange is over, one way or another. Otherwise nothing was
@@ -160,7 +159,6 @@ func (t *try) fail(r quota.Reading, status int, body []byte) *failure {
 
 // blame notes what an attempt came to, and tells the router.
 func (t *try) blame(r quota.Reading) {
-	t.reading = r
 	t.told.Outcome, t.told.Reason = string(r.Class), r.Reason
 	t.x.tried = append(t.x.tried, t.tried(string(r.Class), r.Reason, r.ResetAt))
 	if blamed(r.Class) {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 
 	"hermes-hub/proxy/wire"
@@ -153,9 +154,5 @@ func (x *exchange) exhaust(after *router.Plan) {
 		x.overflow(x.short)
 		return
 	}
-	model := x.role.Model
-	if model == "" {
-		model = x.req.Model
-	}
-	x.refuse(exhausted(x.role.Role.ID, model, after.Nodes, x.classes, after.At), telemetry.Exhausted)
+	x.refuse(exhausted(x.role.Role.ID, cmp.Or(x.role.Model, x.req.Model), after.Nodes, x.classes, after.At), telemetry.Exhausted)
 }

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
@@ -34,13 +33,8 @@ func (k *keyring) find(h http.Header) (*Key, *refusal) {
 	if given == "" {
 		return nil, &refusal{code: codeInvalidKey, message: "no API key: send it as Authorization: Bearer or as x-api-key"}
 	}
-	sum := sha256.Sum256([]byte(given))
-	key := k.byHash[sum]
+	key := k.byHash[sha256.Sum256([]byte(given))]
 	if key == nil {
-		return nil, &refusal{code: codeInvalidKey, message: "incorrect API key: it is not among this hub's client_keys"}
-	}
-	own := sha256.Sum256([]byte(key.Secret.Reveal()))
-	if subtle.ConstantTimeCompare(sum[:], own[:]) != 1 {
 		return nil, &refusal{code: codeInvalidKey, message: "incorrect API key: it is not among this hub's client_keys"}
 	}
 	return key, nil

@@ -149,8 +149,6 @@ func (p *Proxy) sendJSON(c *gin.Context, v any) {
 		p.plain(c, &refusal{code: codeInternal, message: "internal error of the hub; its log has the details"})
 		return
 	}
-	id := newRequestID()
-	c.Header(headerRequestID, id)
-	c.Header(headerXRequestID, id)
+	nameRequest(c.Writer.Header())
 	c.Data(http.StatusOK, "application/json", body)
 }

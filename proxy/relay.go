@@ -73,13 +73,9 @@ func (t *try) relay(res *http.Response) *failure {
 // relayWhole serves a streamed call whose upstream answered with a whole completion, as some servers do: the client gets the
 // stream that says the same. Anything else is no answer.
 func (t *try) relayWhole(res *http.Response) *failure {
-	body, err := readWhole(res)
-	if err != nil {
-		return t.lost(err, res.StatusCode)
-	}
-	a := wire.ReadAnswer(body)
-	if !a.Valid || a.Error || !a.Content {
-		return t.fail(t.notAnAnswer(res, body), res.StatusCode, body)
+	body, _, f := t.completion(res)
+	if body == nil {
+		return f
 	}
 	return t.relayEvents(res, bytes.NewReader(wire.AsStream(body)))
 }

@@ -41,8 +41,13 @@ func wantsWebSocket(r *http.Request) bool {
 
 // deny answers a request that belongs to no exchange.
 func deny(w http.ResponseWriter, e *refusal) {
-	id := newRequestID()
-	w.Header().Set(headerRequestID, id)
-	w.Header().Set(headerXRequestID, id)
+	nameRequest(w.Header())
 	e.write(w)
+}
+
+// nameRequest gives the answer to a request that belongs to no exchange an id.
+func nameRequest(h http.Header) {
+	id := newRequestID()
+	h.Set(headerRequestID, id)
+	h.Set(headerXRequestID, id)
 }
