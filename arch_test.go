@@ -25,17 +25,17 @@ type floor struct {
 // floors is the table of ARCHITECTURE.md. Imports go down only, never sideways.
 var floors = map[string]floor{
 	".": {
-		ours:  "admin configs proxy proxy/hostname proxy/simulator quota router telemetry",
+		ours:  "admin configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential telemetry",
 		third: "github.com/fsnotify/fsnotify github.com/spf13/cobra github.com/prometheus/client_golang github.com/tidwall/gjson",
 		tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
 	},
 	"configs": {
-		ours:  "admin proxy proxy/hostname quota router telemetry",
+		ours:  "admin proxy proxy/hostname quota quota/probe router router/credential telemetry",
 		third: "go.yaml.in/yaml/v3",
 		tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal pgregory.net/rapid",
 	},
 	"proxy": {
-		ours:  "proxy/hostname proxy/wire quota router telemetry",
+		ours:  "proxy/hostname proxy/wire proxy/wire/chat proxy/wire/gemini proxy/wire/messages proxy/wire/neutral proxy/wire/responses quota router telemetry",
 		third: "github.com/gin-gonic/gin github.com/tidwall/gjson golang.org/x/text",
 		tests: "proxy/simulator proxy/oracle github.com/google/go-cmp pgregory.net/rapid",
 	},
@@ -52,8 +52,16 @@ var floors = map[string]floor{
 	"proxy/hostname":  {}, // under proxy, which asks it first; the planes may not import each other
 	"proxy/simulator": {},
 	"proxy/oracle":    {},
-	"benchmarks":      {ours: "proxy proxy/simulator proxy/wire quota router telemetry"},
-	"benchmarks/load": {tests: "configs"}, // it knows the built hub by its file and its addresses alone
+	// The neutral form of a conversation, and what each protocol makes of it.
+	"proxy/wire/neutral":   {ours: "proxy/wire", tests: "github.com/google/go-cmp"},
+	"proxy/wire/chat":      {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal"},
+	"proxy/wire/messages":  {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
+	"proxy/wire/responses": {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
+	"proxy/wire/gemini":    {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
+	"router/credential":    {ours: "router", third: "github.com/golang-jwt/jwt/v5 github.com/fsnotify/fsnotify github.com/gofrs/flock github.com/tidwall/gjson github.com/tidwall/sjson golang.org/x/sync", tests: "github.com/google/go-cmp"},
+	"quota/probe":          {ours: "quota", third: "github.com/tidwall/gjson golang.org/x/sync", tests: "github.com/google/go-cmp"},
+	"benchmarks":           {ours: "proxy proxy/simulator proxy/wire quota router telemetry"},
+	"benchmarks/load":      {tests: "configs"}, // it knows the built hub by its file and its addresses alone
 }
 
 func TestArchFloors(t *testing.T) {
