@@ -1,0 +1,28 @@
+// Package neutral is the form in which a conversation crosses from one protocol to another. Traffic between equal protocols
+// never passes through it.
+//
+//	client's body ── chat.Decode ──► Request ── messages.Encode, responses.Encode, gemini.Encode ──► upstream's body
+//	client's stream ◄── chat.Stream ── Event, Event, … ◄── messages.Decoder, responses.Decoder, gemini.Decoder ── upstream's
+//
+// A Request holds what a chat completion can say and at least two protocols understand. What a target cannot express is
+// refused by its Encode with a *wire.FieldError in the client's words, or left out and named in Encoded.Dropped; nothing is
+// left out silently. An answer, streamed or whole, is a sequence of Events in one order: Started, then Text, Reasoning,
+// Sealed, Refusal, ToolStarted and ToolArguments as they come, Counted whenever usage is told, and Finished or Failed last.
+//
+// Texts stay JSON string literals on their whole way, quotes and escapes included: protocols agree on those, so a text is
+// copied and never unescaped. wire.Text undoes one where somebody must look inside.
+package neutral
+
+// Literal is a JSON string with its quotes, as it stood in a body: `"a \"word\""`. nil is none.
+type Literal []byte
+
+// Empty reports whether there is no text in it.
+func (l Literal) Empty() bool { return len(l) <= 2 }
+
+// Inner is the literal without its quotes: pieces that are set one behind the other make one literal again.
+func (l Literal) Inner() []byte {
+	if l.Empty() {
+		return nil
+	}
+	return l[1 : len(l)-1]
+}
