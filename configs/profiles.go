@@ -137,6 +137,9 @@ func baseURL(n node, p router.Provider) string {
 	if url := n.url("http", "https"); url != "" {
 		return url
 	}
+	if p.ID == "opencode-zen" {
+		n.warn(" is absent: %s, OpenCode Zen's own; the Python hub took opencode-zen for opencode-go", p.BaseURL)
+	}
 	if p.BaseURL == "" && p.ID != "" && n.blank() {
 		n.fail(" is missing: the provider %s has no address of its own", p.ID)
 	}

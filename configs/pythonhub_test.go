@@ -41,7 +41,7 @@ func TestPythonHubFile(t *testing.T) {
 	for _, p := range c.Profiles {
 		providers[p.Provider.ID]++
 	}
-	if diff := cmp.Diff(map[string]int{"antigravity": 10, "openai-codex": 3, "opencode-go": 3, "claude": 3, "grok": 3}, providers); diff != "" {
+	if diff := cmp.Diff(map[string]int{"antigravity": 10, "openai-codex": 3, "opencode-go": 2, "opencode-zen": 1, "claude": 3, "grok": 3}, providers); diff != "" {
 		t.Errorf("profiles by provider (-want +got)\n%s", diff)
 	}
 	f := func(id string, check func(p *router.Profile) bool) {
@@ -79,6 +79,7 @@ func TestLegacyTopLevel(t *testing.T) {
 		"27:3: warning: role guardian cannot fail over: none of its nodes is usable",
 		"43:5: warning: profiles.grok-orch.request_options is ignored: requests are passed on as the client made them",
 		"46:17: warning: profiles.opengo-3.profile_id is ignored: the id is the name of the block, opengo-3",
+		"OpenCode Zen's own; the Python hub took opencode-zen for opencode-go",
 		"50:3: warning: profiles.local-1.provider is absent: antigravity, as in the Python hub",
 	} {
 		if !strings.Contains(c.Warnings.Error(), want) {

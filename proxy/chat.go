@@ -129,7 +129,7 @@ func (x *exchange) ask(n *router.Node, lease *router.Lease) bool {
 	x.failed = append(x.failed, itemOf(n))
 	if f.reading.Class == quota.ContextTooLong {
 		x.short = f
-		x.tooSmall = max(x.tooSmall, n.Profile.ContextLength)
+		x.tooSmall = max(x.tooSmall, n.Profile.Window(n.Model))
 		if x.tooSmall == 0 { // nothing is known to be larger than an unknown window
 			x.overflow(f)
 			return true

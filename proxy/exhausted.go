@@ -127,7 +127,7 @@ func tooLong(window int) *refusal {
 }
 
 // larger reports whether a node's window is known to be larger than the one that was too small.
-func larger(n *router.Node, than int) bool { return than > 0 && n.Profile.ContextLength > than }
+func larger(n *router.Node, than int) bool { return than > 0 && n.Profile.Window(n.Model) > than }
 
 // blamed are the classes whose reading is shown to the router: everything but what only concerns the request.
 func blamed(c quota.Class) bool {

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -52,34 +53,38 @@ func (t *Table) reachable(i int, roles []*Role) bool {
 }
 
 // RoleWindow is the context window a client of the role can rely on, in tokens: the smallest known one of the role's
-// enabled accounts; 0 = unknown.
+// enabled accounts with the models that they would be asked for; 0 = unknown.
 func (t *Table) RoleWindow(r *Role) int {
-	return t.window([]*Role{r}, func(place) bool { return true })
+	return t.window([]*Role{r}, func(pl place) (string, bool) {
+		m := cmp.Or(pl.model.model, t.offers[pl.profile].first(), r.DefaultModel)
+		return m, true
+	})
 }
 
 // ModelWindow is the context window a client of the model can rely on, in tokens: the smallest known one of the enabled
 // accounts that some role would ask for it; 0 = unknown.
 func (t *Table) ModelWindow(model string) int {
-	return t.window(t.Roles, func(pl place) bool {
+	return t.window(t.Roles, func(pl place) (string, bool) {
 		if pl.model.model != "" {
-			return pl.model.model == model
+			return model, pl.model.model == model
 		}
-		_, ok := t.offers[pl.profile].serve(named{model: model})
-		return ok
+		m, ok := t.offers[pl.profile].serve(named{model: model})
+		return m.model, ok
 	})
 }
 
-// window is the smallest known window of the roles' enabled places that satisfy a condition, 0 = unknown.
-func (t *Table) window(roles []*Role, counts func(place) bool) int {
+// window is the smallest known window of the roles' enabled places, each with the model that asked gives it; 0 = unknown.
+func (t *Table) window(roles []*Role, asked func(place) (model string, counts bool)) int {
 	smallest := 0
 	for _, r := range roles {
 		for _, pl := range t.lines[r.ID].places {
 			p := t.Profiles[pl.profile]
-			if !p.Enabled || p.ContextLength == 0 || !counts(pl) {
+			model, counts := asked(pl)
+			if !p.Enabled || !counts {
 				continue
 			}
-			if smallest == 0 || p.ContextLength < smallest {
-				smallest = p.ContextLength
+			if w := p.Window(model); w > 0 && (smallest == 0 || w < smallest) {
+				smallest = w
 			}
 		}
 	}

@@ -66,6 +66,14 @@ func (o *offer) serve(m named) (named, bool) {
 	return named{}, false
 }
 
+// first is the model that the account prefers, "" = none is configured.
+func (o *offer) first() string {
+	if len(o.own) == 0 {
+		return ""
+	}
+	return o.own[0].model
+}
+
 // ask decides which model the account is asked for, and what stands against asking it now. Without ok it serves none that
 // the request would accept.
 func (o *offer) ask(q *Query, wanted, roleDefault named, st *quota.Standing, now time.Time) (m named, b quota.Block, ok bool) {
