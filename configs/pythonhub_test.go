@@ -79,7 +79,6 @@ func TestLegacyTopLevel(t *testing.T) {
 		"27:3: warning: role guardian cannot fail over: none of its nodes is usable",
 		"43:5: warning: profiles.grok-orch.request_options is ignored: requests are passed on as the client made them",
 		"46:17: warning: profiles.opengo-3.profile_id is ignored: the id is the name of the block, opengo-3",
-		"OpenCode Zen's own; the Python hub took opencode-zen for opencode-go",
 		"50:3: warning: profiles.local-1.provider is absent: antigravity, as in the Python hub",
 	} {
 		if !strings.Contains(c.Warnings.Error(), want) {

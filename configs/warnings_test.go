@@ -62,6 +62,12 @@ profiles:
 profiles:
   a: {provider: ollama, enabled: false}
 `, "1:9: warning: role orchestrator cannot fail over: none of its nodes is usable")
+	// The two were one in the Python hub.
+	f(`roles: {orchestrator: {preferred_chain: [a, b]}}
+profiles:
+  a: {provider: opencode-zen, auth_config: {api_key: ka}}
+  b: {provider: opencode-zen, custom_base_url: "https://opencode.ai/zen/go/v1", auth_config: {api_key: kb}}
+`, "3:3: warning: profiles.a.custom_base_url is absent: https://opencode.ai/zen/v1, OpenCode Zen's own; the Python hub took opencode-zen for opencode-go")
 	// No credential is needed on this machine, and headers may carry one.
 	f(`roles: {orchestrator: {preferred_chain: [a, b]}}
 profiles:

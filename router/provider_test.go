@@ -36,7 +36,7 @@ func TestProviders(t *testing.T) {
 	if _, ok := ProviderByID("nobody"); ok {
 		t.Error("found a provider that is not there")
 	}
-	if got, want := strings.Join(subscriptions, " "), "antigravity openai-codex opencode-go claude grok"; got != want {
+	if got, want := strings.Join(subscriptions, " "), "antigravity openai-codex opencode-go opencode-zen claude grok"; got != want {
 		t.Errorf("subscriptions: got %s, want %s", got, want)
 	}
 }
