@@ -9,9 +9,9 @@ type EventKind uint8
 const (
 	Started       EventKind = iota + 1 // ID of the answer, Name of the model
 	Text                               // Text
-	Reasoning                          // Text: thinking, or a summary of it
+	Reasoning                          // Text: thinking, or a summary of it; Seal.Format where a seal over this very text will follow
 	Sealed                             // Seal: closes the reasoning before it, or belongs to the call Tool
-	ToolStarted                        // Tool, ID, Name
+	ToolStarted                        // Tool, ID, Name; Seal where the call's is known already
 	ToolArguments                      // Tool, Text: the next piece of the JSON text of the call's arguments
 	Refusal                            // Text
 	Counted                            // Usage: all that is known of it so far
