@@ -106,8 +106,8 @@ func Text(value []byte) (text []byte, ok bool) {
 // Null reports whether value is the literal null.
 func Null(value []byte) bool { return string(value) == "null" }
 
-// kind names the JSON kind of value, for messages.
-func kind(value []byte) string {
+// Kind names the JSON kind of value, for messages: "an object", "a number".
+func Kind(value []byte) string {
 	if len(value) == 0 {
 		return "nothing"
 	}

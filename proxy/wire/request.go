@@ -145,7 +145,7 @@ func need(body []byte, at Span, s Shape) error {
 		return &FieldError{s.Needs, "is missing from the request body"}
 	}
 	if v := at.In(body); s.List && v[0] != '[' {
-		return &FieldError{s.Needs, "must be an array, not " + kind(v)}
+		return &FieldError{s.Needs, "must be an array, not " + Kind(v)}
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (r *Request) takeOptions(body []byte) error {
 	}
 	text := r.options.In(body)
 	if text[0] != '{' {
-		return &FieldError{"stream_options", "must be an object, not " + kind(text)}
+		return &FieldError{"stream_options", "must be an object, not " + Kind(text)}
 	}
 	m := Object(text)
 	for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
@@ -179,7 +179,7 @@ func (r *Request) takeMetadata(body []byte, at Span) (session, user string, err 
 	}
 	text := at.In(body)
 	if text[0] != '{' {
-		return "", "", &FieldError{"metadata", "must be an object, not " + kind(text)}
+		return "", "", &FieldError{"metadata", "must be an object, not " + Kind(text)}
 	}
 	fields := [...]struct {
 		name string
@@ -263,7 +263,7 @@ func textMember(body []byte, field string, at Span) (string, error) {
 	}
 	text, ok := Text(at.In(body))
 	if !ok {
-		return "", &FieldError{field, "must be a string, not " + kind(at.In(body))}
+		return "", &FieldError{field, "must be a string, not " + Kind(at.In(body))}
 	}
 	return string(text), nil
 }
@@ -278,7 +278,7 @@ func boolMember(body []byte, field string, at Span) (bool, error) {
 	case "false", "null":
 		return false, nil
 	default:
-		return false, &FieldError{field, "must be a boolean, not " + kind(v)}
+		return false, &FieldError{field, "must be a boolean, not " + Kind(v)}
 	}
 }
 
