@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"unicode/utf8"
@@ -16,20 +15,6 @@ type FieldError struct {
 // Error prints the member and what is wrong with it.
 func (e *FieldError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.What) }
 
-// Shape is what a body of one kind must hold.
-type Shape struct {
-	Needs   string // the member that every request of the kind has
-	List    bool   // which must be an array
-	Streams bool   // the kind can be answered by a stream
-}
-
-// The kinds of OpenAI's API that are routed by their model member.
-var (
-	Chat       = Shape{Needs: "messages", List: true, Streams: true}
-	Completion = Shape{Needs: "prompt", Streams: true}
-	Embedding  = Shape{Needs: "input"}
-)
-
 // Request is what routing and relaying need to know of a request of one of these kinds. Everything else of the body stays
 // unread.
 type Request struct {
@@ -39,41 +24,14 @@ type Request struct {
 	Role     string
 	// Session is the first of prompt_cache_key, metadata.session_id, metadata.user_id and user.
 	Session string
+	Kept    Kept
 
-	open    int // offset behind the body's opening brace
+	asks    bool // the usage of its stream is told only when asked for
+	open    int  // offset behind the body's opening brace
 	model   Span
 	options Span // stream_options
 	include Span // stream_options.include_usage
-}
-
-// The members that two readers must not be able to read differently: each may stand once, in one spelling.
-const (
-	model = iota
-	stream
-	streamOptions
-	needed // by the kind
-	metadata
-	promptCacheKey
-	user
-	routing // how many they are
-)
-
-// members says where each stands.
-type members [routing]Span
-
-// spellings are their names, in the order of the constants.
-func (s Shape) spellings() [routing]string {
-	return [routing]string{"model", "stream", "stream_options", s.Needs, "metadata", "prompt_cache_key", "user"}
-}
-
-// routes returns which of the members has this name, or one that differs in case only; -1 for any other.
-func routes(name []byte, spellings *[routing]string) int {
-	for i, n := range spellings {
-		if len(n) == len(name) && bytes.EqualFold(name, []byte(n)) {
-			return i
-		}
-	}
-	return -1
+	store   Span
 }
 
 // ReadRequest walks body once. The error is a *SyntaxError or a *FieldError.
@@ -106,7 +64,7 @@ func ReadRequest(body []byte, s Shape) (Request, error) {
 
 // take checks the kinds of the members that were found and keeps what they say.
 func (r *Request) take(body []byte, found *members, s Shape) error {
-	r.model, r.options = found[model], found[streamOptions]
+	r.model, r.options, r.asks = found[model], found[streamOptions], s.Asks
 	var err error
 	if r.Model, err = textMember(body, "model", found[model]); err != nil {
 		return err
@@ -120,7 +78,12 @@ func (r *Request) take(body []byte, found *members, s Shape) error {
 	if err := r.takeOptions(body); err != nil {
 		return err
 	}
-	if err := need(body, found[needed], s); err != nil {
+	if s.Keeps {
+		if err := r.takeKept(body, found); err != nil {
+			return err
+		}
+	}
+	if err := r.need(body, found[needed], s); err != nil {
 		return err
 	}
 	cacheKey, err := textMember(body, "prompt_cache_key", found[promptCacheKey])
@@ -135,13 +98,17 @@ func (r *Request) take(body []byte, found *members, s Shape) error {
 	if err != nil {
 		return err
 	}
-	r.Session = cmp.Or(cacheKey, sessionID, userID, end)
+	r.Session = cmp.Or(cacheKey, sessionID, sessionOf(userID), end)
 	return nil
 }
 
-// need checks the member that every request of the kind has.
-func need(body []byte, at Span, s Shape) error {
+// need checks the member that every request of the kind has. One that goes on with what the provider has kept may say
+// nothing of its own.
+func (r *Request) need(body []byte, at Span, s Shape) error {
 	if !at.Found() || Null(at.In(body)) {
+		if r.Kept.Bound() {
+			return nil
+		}
 		return &FieldError{s.Needs, "is missing from the request body"}
 	}
 	if v := at.In(body); s.List && v[0] != '[' {
@@ -207,7 +174,7 @@ func (r *Request) takeMetadata(body []byte, at Span) (session, user string, err 
 
 // Upstream returns the edits that make the client's body the upstream's: the account's model, and, on a stream, the
 // demand for usage. Usage is always asked for, because a stream without it cannot be counted; the tap hides the chunk
-// from a client that did not ask.
+// from a client that did not ask. Edits that are there already are kept; all of them come back in order.
 func (r *Request) Upstream(body []byte, model string, askUsage bool, edits []Edit) []Edit {
 	switch {
 	case r.model.Found():
@@ -217,8 +184,8 @@ func (r *Request) Upstream(body []byte, model string, askUsage bool, edits []Edi
 	default:
 		edits = append(edits, r.insert(`"model":`+Quote(model)))
 	}
-	if !r.Stream || !askUsage || r.WantsUse {
-		return edits
+	if !r.Stream || !r.asks || !askUsage || r.WantsUse {
+		return sorted(edits)
 	}
 	const on = `"include_usage":true`
 	switch {
@@ -236,7 +203,7 @@ func (r *Request) Upstream(body []byte, model string, askUsage bool, edits []Edi
 	return sorted(edits)
 }
 
-// insert puts a member first. A comma always follows: a body without messages was refused.
+// insert puts a member first. A comma always follows: a body with no member of its own was refused.
 func (r *Request) insert(member string) Edit {
 	return Edit{Span{r.open, r.open}, member + ","}
 }
@@ -247,7 +214,7 @@ func emptyObject(text []byte) bool {
 	return !some
 }
 
-// sorted orders two or three edits by place; insertions at one place keep their order.
+// sorted orders edits by place; insertions at one place keep their order.
 func sorted(edits []Edit) []Edit {
 	for i := 1; i < len(edits); i++ {
 		for j := i; j > 0 && edits[j].At.From < edits[j-1].At.From; j-- {
