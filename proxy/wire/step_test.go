@@ -13,8 +13,12 @@ func tell(s Step) string {
 		name string
 		set  bool
 	}{
-		{"valid", s.Valid}, {"ping", s.Ping}, {"foreign", s.Foreign}, {"content", s.Content},
-		{"done", s.Done}, {"failed", s.Failed},
+		{"valid", s.Valid},
+		{"ping", s.Ping},
+		{"foreign", s.Foreign},
+		{"content", s.Content},
+		{"done", s.Done},
+		{"failed", s.Failed},
 	} {
 		if p.set {
 			b.WriteString(" " + p.name)
