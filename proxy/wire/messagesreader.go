@@ -2,7 +2,7 @@ package wire
 
 // MessagesReader reads the events of one Messages stream, in order.
 type MessagesReader struct {
-	told   messagesUsage
+	told   MessagesUsage
 	sealed [][]byte
 }
 
@@ -50,7 +50,7 @@ func (r *MessagesReader) Read(data []byte) Step {
 	}
 	s.Failed = s.Failed || len(fault) > 0 && !saysNothing(fault)
 	s.Valid = len(s.Type) > 0 || s.Failed
-	s.Usage = r.told.add(usage)
+	s.Usage = r.told.Add(usage)
 	s.Sealed = r.sealed
 	return s
 }
@@ -101,12 +101,12 @@ func (r *MessagesReader) seal(value []byte) {
 	}
 }
 
-// messagesUsage adds up what a Messages stream tells of its usage: the start tells the prompt, the end the answer, and some
+// MessagesUsage adds up what a Messages stream tells of its usage: the start tells the prompt, the end the answer, and some
 // servers tell the prompt only there. Every number is the whole so far.
-type messagesUsage struct{ fresh, written, read, output, reasoning int64 }
+type MessagesUsage struct{ fresh, written, read, output, reasoning int64 }
 
-// add takes the next usage object in and returns the sum. It is not Known where this object tells nothing, or is none.
-func (u *messagesUsage) add(object []byte) Usage {
+// Add takes the next usage object in and returns the sum. It is not Known where this object tells nothing, or is none.
+func (u *MessagesUsage) Add(object []byte) Usage {
 	if len(object) == 0 {
 		return Usage{}
 	}

@@ -21,7 +21,7 @@ func ReadMessagesAnswer(body []byte) (a Answer, sealed [][]byte) {
 				r.block(block)
 			}
 		case "usage":
-			a.Usage = r.told.add(v)
+			a.Usage = r.told.Add(v)
 		}
 	}
 	if m.Err() != nil {
