@@ -11,7 +11,7 @@ const (
 	StateAuthRequired State = "auth_required"   // until the credential changes
 	StateBilling      State = "billing"         // re-tried after Policy.CooldownMax: nobody tells us of a top-up
 	StateForbidden    State = "forbidden"       // likewise
-	StateQuota        State = "quota_exhausted" // until the stated reset, else Policy.QuotaCooldown
+	StateQuota        State = "quota_exhausted" // until the stated reset, else Policy.QuotaCooldown; measured or refused
 	StateRateLimited  State = "rate_limited"    // until the stated wait, else Policy.RateLimitCooldown
 	StateCooldown     State = "cooldown"        // transient failures, doubled from Policy.CooldownBase to CooldownMax
 	StateNoModel      State = "model_not_found" // re-tried after Policy.CooldownMax
@@ -39,6 +39,7 @@ type Block struct {
 	Class    Class
 	Scope    Scope
 	Key      string    // "" = the account, "family:<f>", "model:<m>"
+	Bucket   string    // the id of the window that is spent; "" = none is known, or it is no window
 	Since    time.Time // when it was observed, or last lengthened
 	Until    time.Time // compared on read; zero = until something else changes
 	Stated   bool      // Until came from the provider, not from Policy
@@ -50,6 +51,18 @@ type Block struct {
 // Standing is what is known of one account: the fold of all Readings about it. It is a value; Apply returns a new one and
 // leaves the old as it was, so a Standing that was published never changes.
 type Standing struct {
-	blocks  []Block  // by Key and State; expired ones are dropped at the next Apply, but for the count of failures
+	blocks  []Block  // by Key, State and Bucket; those that have run out stay until a call disproves them
 	buckets []Bucket // newest value of each, by ID
+	pools   []pool   // the buckets that decide about calls; worked out of buckets
+
+	relook time.Duration // Policy.QuotaCooldown: how long a spent window counts of which nobody says when it resets
+}
+
+// with is the Standing with other blocks and buckets.
+func (s Standing) with(blocks []Block, buckets []Bucket) Standing {
+	s.blocks = blocks
+	if len(buckets) != len(s.buckets) || len(buckets) > 0 && &buckets[0] != &s.buckets[0] {
+		s.buckets, s.pools = buckets, poolsOf(buckets, s.relook)
+	}
+	return s
 }

@@ -26,31 +26,47 @@ var states = map[Class]State{
 // Apply folds one Reading in. A failure blocks the key of its scope, a success takes away what it disproves, and both
 // bring their buckets up to date. A Reading about a request alone changes nothing.
 func (s Standing) Apply(r Reading, c Call, p Policy) Standing {
+	s.relook = p.QuotaCooldown
 	if r.Class == OK {
-		return Standing{blocks: disproved(unexpired(s.blocks, c.At), c), buckets: mergeBuckets(s.buckets, r, c)}
+		return s.with(disproved(s.blocks, c), s.served(c)).measured(r, c)
 	}
 	state, blocking := states[r.Class]
 	if r.Scope == ScopeRequest || !blocking {
 		return s
 	}
-	blocks := unexpired(s.blocks, c.At)
 	next := Block{
 		State: state, Class: r.Class, Scope: r.Scope, Key: blockKey(r, c), Since: c.At, Source: r.Source, Reason: r.Reason,
 	}
-	i := slices.IndexFunc(blocks, func(b Block) bool { return b.Key == next.Key && b.State == state })
-	if i >= 0 {
-		next.Failures = blocks[i].Failures
+	if state == StateQuota {
+		next.Bucket, r.Buckets = s.spend(r, c)
 	}
-	if state == StateCooldown && (i < 0 || !c.StartedAt.Before(blocks[i].Since)) {
+	i := slices.IndexFunc(s.blocks, next.sameCause)
+	if i >= 0 {
+		next.Failures = s.blocks[i].Failures
+	}
+	if state == StateCooldown && (i < 0 || !c.StartedAt.Before(s.blocks[i].Since)) {
 		next.Failures++ // a call that began before the last failure was seen is part of the same trouble
 	}
 	next.Until, next.Stated = until(state, next.Failures, r, c.At, p)
-	if i >= 0 {
+	blocks := slices.Clone(s.blocks)
+	switch {
+	case s.refillsLater(next):
+	case i >= 0:
 		blocks[i] = blocks[i].join(next)
-	} else {
+	default:
 		blocks = append(blocks, next)
 	}
-	return Standing{blocks: bounded(blocks), buckets: mergeBuckets(s.buckets, r, c)}
+	return s.with(bounded(blocks), s.buckets).measured(r, c)
+}
+
+// measured is the Standing with what a Reading measured, without the quota blocks that this disproves.
+func (s Standing) measured(r Reading, c Call) Standing {
+	if len(r.Buckets) == 0 {
+		return s
+	}
+	s = s.with(s.blocks, mergeBuckets(s.buckets, r.Buckets, r.Source, c))
+	s.blocks = s.refuted(r.Buckets, c)
+	return s
 }
 
 // until is how long a failure blocks, and whether the provider said so.
@@ -94,7 +110,7 @@ func blockKey(r Reading, c Call) string {
 		if family == Variant {
 			family = variant(c.Model)
 		}
-		own := cmp.Or(c.Family, Family(c.Model))
+		own := c.family()
 		if family = cmp.Or(family, own); family != own && !named(c.Model, family) {
 			return modelKey + c.Model // the answer calls the model by another name: what else that covers is not known
 		}
@@ -105,7 +121,12 @@ func blockKey(r Reading, c Call) string {
 	return ""
 }
 
-// join is what two pieces of evidence for one key and state come to: the later end, and everything else of the evidence
+// sameCause reports whether two blocks are about the same: joined, they are one.
+func (b Block) sameCause(other Block) bool {
+	return b.Key == other.Key && b.State == other.State && b.Bucket == other.Bucket
+}
+
+// join is what two pieces of evidence for one cause come to: the later end, and everything else of the evidence
 // that gave it; the newer sighting. Joining in another order gives the same.
 func (b Block) join(other Block) Block {
 	joined, spare := b, other
@@ -132,26 +153,6 @@ func compareUntil(x, y Block) int {
 	return x.Until.Compare(y.Until)
 }
 
-// unexpired copies the blocks that still count at an instant: those that last, and the failures that the next one adds to.
-func unexpired(blocks []Block, at time.Time) []Block {
-	kept := make([]Block, 0, len(blocks)+1)
-	for _, b := range blocks {
-		if !b.expired(at) || b.Failures > 0 {
-			kept = append(kept, b)
-		}
-	}
-	return kept
-}
-
-// disproved drops the blocks that a successful call disproves: those in its way that were seen before it began. A success
-// that began before a failure says nothing about it.
-func disproved(blocks []Block, c Call) []Block {
-	family := cmp.Or(c.Family, Family(c.Model))
-	return slices.DeleteFunc(blocks, func(b Block) bool {
-		return b.covers(c.Model, family) && c.StartedAt.After(b.Since)
-	})
-}
-
 // bounded orders the blocks and, above the bound, lets go of those of single models that end first.
 func bounded(blocks []Block) []Block {
 	if len(blocks) > keptBlocks {
@@ -161,7 +162,7 @@ func bounded(blocks []Block) []Block {
 		blocks = blocks[:keptBlocks]
 	}
 	slices.SortFunc(blocks, func(x, y Block) int {
-		return cmp.Or(strings.Compare(x.Key, y.Key), strings.Compare(string(x.State), string(y.State)))
+		return cmp.Or(strings.Compare(x.Key, y.Key), strings.Compare(string(x.State), string(y.State)), strings.Compare(x.Bucket, y.Bucket))
 	})
 	return blocks
 }
@@ -176,26 +177,3 @@ func weight(b Block) int {
 	}
 	return 0
 }
-
-// mergeBuckets brings the buckets up to date with what a Reading measured. An answer that was read before the one that
-// gave a bucket its value does not overwrite it.
-func mergeBuckets(old []Bucket, r Reading, c Call) []Bucket {
-	if len(r.Buckets) == 0 {
-		return old
-	}
-	merged := slices.Clone(old)
-	for _, b := range r.Buckets {
-		b.SeenAt, b.Source = c.At, r.Source
-		i, known := slices.BinarySearchFunc(merged, b, compareID)
-		switch {
-		case !known && len(merged) < keptBuckets:
-			merged = slices.Insert(merged, i, b)
-		case known && !c.At.Before(merged[i].SeenAt):
-			merged[i] = b
-		}
-	}
-	return merged
-}
-
-// compareID orders buckets.
-func compareID(x, y Bucket) int { return strings.Compare(x.ID, y.ID) }

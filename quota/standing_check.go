@@ -2,31 +2,40 @@ package quota
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
-// Check says whether a model may be called now: the zero Block, or what is in the way. Of several blocks a refused
-// credential comes first, then the one that lasts longest. It does not allocate.
+// Check says whether a model may be called now: the zero Block, or what is in the way, refused or measured. Of several
+// blocks a refused credential comes first, then the one that lasts longest. It does not allocate.
 func (s Standing) Check(model, family string, now time.Time) Block {
-	return s.governing(now, func(b *Block) bool { return b.covers(model, family) })
+	return s.weightiest(func(b *Block) bool { return !b.expired(now) && b.covers(model, family) },
+		func(p *pool) bool { return !p.block.expired(now) && s.draws(p, model, family) })
 }
 
 // Account is Check for the account as a whole, whatever the model.
 func (s Standing) Account(now time.Time) Block {
-	return s.governing(now, func(b *Block) bool { return b.Key == "" })
+	whole := func(b *Block) bool { return !b.expired(now) && b.Key == "" }
+	return s.weightiest(whole, func(p *pool) bool { return whole(&p.block) })
 }
 
-// governing is the weightiest of the blocks that are in the way and have not expired.
-func (s Standing) governing(now time.Time, inTheWay func(*Block) bool) Block {
+// Unproven is what stood against a model until its time was over and no call has disproved since: that it may be called
+// again is a hope that one call is enough to try. The zero Block: nothing did. It does not allocate.
+func (s Standing) Unproven(model, family string, now time.Time) Block {
+	return s.weightiest(func(b *Block) bool { return b.expired(now) && b.covers(model, family) },
+		func(p *pool) bool { return p.block.expired(now) && s.draws(p, model, family) })
+}
+
+// weightiest is the block that outweighs all others of those that are meant, refused or measured.
+func (s Standing) weightiest(refused func(*Block) bool, measured func(*pool) bool) Block {
 	var worst *Block
 	for i := range s.blocks {
-		b := &s.blocks[i]
-		if b.expired(now) || !inTheWay(b) {
-			continue
-		}
-		if worst == nil || b.outweighs(worst) {
+		if b := &s.blocks[i]; refused(b) && (worst == nil || b.outweighs(worst)) {
 			worst = b
+		}
+	}
+	for i := range s.pools {
+		if p := &s.pools[i]; p.block.State != Ready && measured(p) && (worst == nil || p.block.outweighs(worst)) {
+			worst = &p.block
 		}
 	}
 	if worst == nil {
@@ -35,7 +44,8 @@ func (s Standing) governing(now time.Time, inTheWay func(*Block) bool) Block {
 	return *worst
 }
 
-// Blocks lists every block that has not expired at now, by key and state: a copy.
+// Blocks lists every block that has not expired at now, refused ones by key, state and bucket, then those of spent buckets:
+// a copy.
 func (s Standing) Blocks(now time.Time) []Block {
 	var active []Block
 	for _, b := range s.blocks {
@@ -43,21 +53,42 @@ func (s Standing) Blocks(now time.Time) []Block {
 			active = append(active, b)
 		}
 	}
+	for _, p := range s.pools {
+		if p.block.State != Ready && !p.block.expired(now) {
+			active = append(active, p.block)
+		}
+	}
 	return active
+}
+
+// Spotless reports that nothing stands against the account and nothing is yet to be disproved.
+func (s Standing) Spotless() bool {
+	for i := range s.pools {
+		if s.pools[i].block.State != Ready {
+			return false
+		}
+	}
+	return len(s.blocks) == 0
 }
 
 // Buckets lists the newest value of every bucket, by ID: a copy.
 func (s Standing) Buckets() []Bucket { return slices.Clone(s.buckets) }
 
 // Cleared is the Standing after an operator cleared its cool-downs: all blocks are gone but a refused credential, which
-// no waiting and no operator mends. What was measured stays.
+// no waiting and no operator mends, and so are buckets that were seen spent. What else was measured stays.
 func (s Standing) Cleared() Standing {
-	return Standing{blocks: keep(s.blocks, func(b Block) bool { return b.State == StateAuthRequired }), buckets: s.buckets}
+	buckets := s.buckets
+	for i := range s.pools {
+		if p := &s.pools[i]; p.block.State != Ready {
+			buckets = slices.DeleteFunc(slices.Clone(buckets), func(b Bucket) bool { return b.ID == p.ID })
+		}
+	}
+	return s.with(keep(s.blocks, func(b Block) bool { return b.State == StateAuthRequired }), buckets)
 }
 
 // CredentialChanged is the Standing after the account got another credential: what the old one was refused for is gone.
 func (s Standing) CredentialChanged() Standing {
-	return Standing{blocks: keep(s.blocks, func(b Block) bool { return b.State != StateAuthRequired }), buckets: s.buckets}
+	return s.with(keep(s.blocks, func(b Block) bool { return b.State != StateAuthRequired }), s.buckets)
 }
 
 // keep copies the blocks that satisfy a condition.
@@ -75,16 +106,7 @@ func keep(blocks []Block, wanted func(Block) bool) []Block {
 func (b *Block) expired(now time.Time) bool { return !b.Until.IsZero() && !now.Before(b.Until) }
 
 // covers reports whether a block is in the way of a model.
-func (b *Block) covers(model, family string) bool {
-	if b.Key == "" {
-		return true
-	}
-	if name, ok := strings.CutPrefix(b.Key, modelKey); ok {
-		return name == model
-	}
-	name, ok := strings.CutPrefix(b.Key, familyKey)
-	return ok && (name == family || named(model, name))
-}
+func (b *Block) covers(model, family string) bool { return covers(b.Key, model, family) }
 
 // outweighs reports whether b is to be told rather than other when both are in the way.
 func (b *Block) outweighs(other *Block) bool {

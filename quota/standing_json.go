@@ -16,6 +16,7 @@ type savedStanding struct {
 	Version int           `json:"version"`
 	Blocks  []savedBlock  `json:"blocks,omitempty"`
 	Buckets []savedBucket `json:"buckets,omitempty"`
+	Relook  time.Duration `json:"relook_ns,omitempty"`
 }
 
 type savedBlock struct {
@@ -23,6 +24,7 @@ type savedBlock struct {
 	Class    Class     `json:"class"`
 	Scope    Scope     `json:"scope"`
 	Key      string    `json:"key,omitempty"`
+	Bucket   string    `json:"bucket,omitempty"`
 	Since    time.Time `json:"since"`
 	Until    time.Time `json:"until,omitzero"`
 	Stated   bool      `json:"stated,omitempty"`
@@ -44,7 +46,7 @@ type savedBucket struct {
 
 // MarshalJSON saves the Standing as it is, expired blocks included: Restore knows the time.
 func (s Standing) MarshalJSON() ([]byte, error) {
-	saved := savedStanding{Version: standingVersion}
+	saved := savedStanding{Version: standingVersion, Relook: s.relook}
 	for _, b := range s.blocks {
 		saved.Blocks = append(saved.Blocks, savedBlock(b))
 	}
@@ -67,21 +69,21 @@ func (s *Standing) UnmarshalJSON(data []byte) error {
 	if saved.Version > standingVersion {
 		return fmt.Errorf("load standing: version %d is newer than %d", saved.Version, standingVersion)
 	}
-	*s = Standing{}
+	var blocks []Block
 	for _, b := range saved.Blocks {
 		if slices.Contains(knownStates, b.State) {
-			s.blocks = append(s.blocks, Block(b))
+			blocks = append(blocks, Block(b))
 		}
 	}
-	s.blocks = bounded(s.blocks)
+	var buckets []Bucket
 	for _, b := range saved.Buckets {
-		s.buckets = append(s.buckets, Bucket{
+		buckets = append(buckets, Bucket{
 			ID: b.ID, UsedPercent: loadNumber(b.UsedPercent), RemainingPercent: loadNumber(b.RemainingPercent),
 			Limit: loadNumber(b.Limit), Remaining: loadNumber(b.Remaining), ResetAt: b.ResetAt, SeenAt: b.SeenAt, Source: b.Source,
 		})
 	}
-	slices.SortFunc(s.buckets, compareID)
-	s.buckets = s.buckets[:min(len(s.buckets), keptBuckets)]
+	slices.SortFunc(buckets, compareID)
+	*s = Standing{relook: saved.Relook}.with(bounded(blocks), buckets[:min(len(buckets), keptBuckets)])
 	return nil
 }
 
@@ -90,25 +92,29 @@ var knownStates = []State{
 	StateAuthRequired, StateBilling, StateForbidden, StateQuota, StateRateLimited, StateCooldown, StateNoModel,
 }
 
-// Restore is a loaded Standing as it counts now: what has expired, or could not have been written before now, is left
-// out. It forgets buckets whose window was reset meanwhile: their numbers no longer hold.
+// Restore is a loaded Standing as it counts now: what has expired, but for a count of failures, or could not have been
+// written before now, is left out. It forgets buckets whose window was reset meanwhile: their numbers no longer hold.
 func (s Standing) Restore(now time.Time) Standing {
-	var restored Standing
-	for _, b := range unexpired(s.blocks, now) {
-		if b.Until.Sub(now) > maxAhead {
+	var blocks []Block
+	for _, b := range s.blocks {
+		if b.expired(now) && b.Failures == 0 || b.Until.Sub(now) > maxAhead {
 			continue
 		}
 		if b.Since.After(now) {
 			b.Since = now // the clock was set back: no success could ever be newer
 		}
-		restored.blocks = append(restored.blocks, b)
+		blocks = append(blocks, b)
 	}
+	var buckets []Bucket
 	for _, b := range s.buckets {
+		if b.SeenAt.After(now) {
+			b.SeenAt = now
+		}
 		if b.ResetAt.IsZero() || b.ResetAt.After(now) {
-			restored.buckets = append(restored.buckets, b)
+			buckets = append(buckets, b)
 		}
 	}
-	return restored
+	return s.with(blocks, buckets)
 }
 
 // save is nil for an unknown number, and for one that JSON cannot write.

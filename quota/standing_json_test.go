@@ -26,7 +26,7 @@ func TestStandingSurvivesARestart(t *testing.T) {
 	if err := json.Unmarshal(data, &loaded); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(y.s, loaded, cmp.AllowUnexported(Standing{})); diff != "" {
+	if diff := cmp.Diff(y.s, loaded, cmp.AllowUnexported(Standing{}, pool{})); diff != "" {
 		t.Errorf("saved and loaded (-saved +loaded):\n%s", diff)
 	}
 	late := loaded.Restore(after(1000))

@@ -80,9 +80,9 @@ func TestStandingInvariants(t *testing.T) {
 		blocks := s.Blocks(now)
 		keys := make(map[string]bool)
 		for _, b := range blocks {
-			key := fmt.Sprint(b.Key, b.State)
+			key := fmt.Sprint(b.Key, b.State, b.Bucket)
 			if keys[key] {
-				t.Fatalf("two blocks of one key and state: %+v", blocks)
+				t.Fatalf("two blocks of one cause: %+v", blocks)
 			}
 			keys[key] = true
 			if b.State == Ready || b.Class == OK || b.Scope == ScopeRequest {
