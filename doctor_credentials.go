@@ -11,6 +11,7 @@ import (
 	"hermes-hub/configs"
 	"hermes-hub/proxy/hostname"
 	"hermes-hub/router"
+	"hermes-hub/router/credential"
 )
 
 // examineCredentials looks at the credential of every enabled account: is there one, can others read it, has it run out.
@@ -45,7 +46,7 @@ func examineCredential(p *router.Profile, a *configs.Account, now time.Time) (gr
 		}
 		return g, text + ", in its file"
 	case a.OAuthFile != "":
-		return examineOAuthFile(a.OAuthFile, now)
+		return examineOAuthFile(p, a, now)
 	case len(p.Headers) > 0:
 		return fine, "in its headers"
 	case local(p.BaseURL):
@@ -54,51 +55,24 @@ func examineCredential(p *router.Profile, a *configs.Account, now time.Time) (gr
 	return broken, "missing: set auth_config.api_key"
 }
 
-// examineOAuthFile looks at a file of tokens as the providers' own programs write them.
-func examineOAuthFile(path string, now time.Time) (grade, string) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return broken, fmt.Sprintf("cannot read its OAuth file: %v", err)
+// examineOAuthFile looks at a file of tokens as the providers' own programs write them. It refreshes nothing.
+func examineOAuthFile(p *router.Profile, a *configs.Account, now time.Time) (grade, string) {
+	k := credential.New(credential.Options{Now: func() time.Time { return now }})
+	if err := k.Configure([]credential.Source{{Profile: p.ID, Provider: p.Provider.ID, File: a.OAuthFile}}); err != nil {
+		return broken, err.Error()
 	}
-	var content any
-	if err := json.Unmarshal(data, &content); err != nil {
-		return broken, fmt.Sprintf("its OAuth file %s is no JSON", path)
+	switch id := k.Identity(p.ID); {
+	case id.Reason == credential.ReasonExpired && a.Refresh:
+		return odd, fmt.Sprintf("its OAuth file's token expired %s: the hub refreshes it at the next call", ago(now.Sub(id.ExpiresAt)))
+	case id.State != credential.Authenticated:
+		return broken, id.Detail
+	case permissions(a.OAuthFile)&0o077 != 0:
+		return odd, fmt.Sprintf("others can read its OAuth file %s (mode %04o): chmod 600 it", a.OAuthFile, permissions(a.OAuthFile))
+	case id.ExpiresAt.IsZero():
+		return fine, "in its OAuth file"
+	default:
+		return fine, "in its OAuth file, good until " + id.ExpiresAt.UTC().Format(time.RFC3339)
 	}
-	token := findText(content, "access_token", "accessToken")
-	if token == "" {
-		return broken, fmt.Sprintf("its OAuth file %s holds no access_token", path)
-	}
-	if mode := permissions(path); mode&0o077 != 0 {
-		return odd, fmt.Sprintf("others can read its OAuth file %s (mode %04o): chmod 600 it", path, mode)
-	}
-	if g, text := examineExpiry(router.NewSecret(token), now); g != fine {
-		return g, text
-	}
-	return odd, "in its OAuth file, which this version does not use yet"
-}
-
-// findText is the first text of one of these names, wherever in the JSON value it stands.
-func findText(v any, names ...string) string {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range names {
-			if s, ok := v[name].(string); ok {
-				return s
-			}
-		}
-		for _, inner := range v {
-			if s := findText(inner, names...); s != "" {
-				return s
-			}
-		}
-	case []any:
-		for _, inner := range v {
-			if s := findText(inner, names...); s != "" {
-				return s
-			}
-		}
-	}
-	return ""
 }
 
 // examineExpiry tells whether a token says of itself that it has run out. Most API keys say nothing.

@@ -132,12 +132,13 @@ func TestDoctorFindings(t *testing.T) {
 	f(1, "cannot read", offline, "${KEY_FIRST}", "file:"+filepath.Join(dir, "nothing"))
 	oauth := func(path string) string { return "{oauth_file: " + path + "}" }
 	const auth = `{api_key: "${KEY_FIRST}"}`
-	f(0, "warn  credential  first: in its OAuth file", offline, auth, oauth(file("oauth", `{"tokens":{"access_token":"`+webToken(time.Now().Add(time.Hour))+`"}}`, 0o600)))
-	f(1, "FAIL  credential  first: expired 30 hours ago", offline, auth, oauth(file("old", `{"claudeAiOauth":{"accessToken":"`+expired+`"}}`, 0o600)))
+	f(0, "ok    credential  first: in its OAuth file, good until ", offline, auth, oauth(file("oauth", `{"tokens":{"access_token":"`+webToken(time.Now().Add(time.Hour))+`"}}`, 0o600)))
+	f(0, "warn  credential  first: its OAuth file's token expired 30 hours ago: the hub refreshes it", offline, auth, oauth(file("old", `{"tokens":{"access_token":"`+expired+`","refresh_token":"canary"}}`, 0o600)))
+	f(1, "FAIL  credential  first: ", offline, auth, "{refresh: off, oauth_file: "+file("off", `{"tokens":{"access_token":"`+expired+`","refresh_token":"canary"}}`, 0o600)+"}")
 	f(0, "warn  credential  first: others can read its OAuth file", offline, auth, oauth(file("wide", `{"access_token":"canary"}`, 0o640)))
-	f(1, "holds no access_token", offline, auth, oauth(file("none", `[{"refresh_token":"canary"}]`, 0o600)))
-	f(1, "is no JSON", offline, auth, oauth(file("text", `canary`, 0o600)))
-	f(1, "cannot read its OAuth file", offline, auth, oauth(filepath.Join(dir, "nothing")))
+	f(1, "is no JSON object", offline, auth, oauth(file("none", `[{"refresh_token":"canary"}]`, 0o600)))
+	f(1, "is no JSON, or was cut short", offline, auth, oauth(file("text", `canary`, 0o600)))
+	f(1, "is not there: sign in", offline, auth, oauth(filepath.Join(dir, "nothing")))
 
 	f(1, "FAIL  port        proxy plane, "+taken.Addr().String()+": bind: address already in use", offline, `listen: "127.0.0.1:0", admin`, `listen: "`+taken.Addr().String()+`", admin`)
 	f(0, "warn  redis       configured, and not used", offline, "server: {", "server: {redis_url: \"redis://:canary@127.0.0.1:1\", ")
