@@ -15,9 +15,11 @@ func (p *Prober) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-p.wake:
 		case <-timer.C:
+		}
+		if ctx.Err() != nil {
+			return nil
 		}
 		timer.Reset(p.startDue(ctx))
 	}
