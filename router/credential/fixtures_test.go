@@ -128,6 +128,8 @@ type bench struct {
 	log   *safeLog
 	mu    sync.Mutex
 	heard []string
+
+	changes chan string // the same as heard; filled up it takes no more
 }
 
 // safeLog collects the log.
@@ -151,7 +153,7 @@ func (l *safeLog) String() string {
 // newBench puts the content into a file of its own and makes it an account's.
 func newBench(t testing.TB, src Source, content string) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: &stopwatch{}, log: &safeLog{}, file: filepath.Join(t.TempDir(), "tokens.json")}
+	b := &bench{t: t, clock: &stopwatch{}, log: &safeLog{}, changes: make(chan string, 100), file: filepath.Join(t.TempDir(), "tokens.json")}
 	if content != "" {
 		b.put(content)
 	}
@@ -167,8 +169,11 @@ func newBench(t testing.TB, src Source, content string) *bench {
 }
 
 // another is a keyring beside the first, as of a second hub.
-func (b *bench) another() *Keyring {
-	return New(Options{
+func (b *bench) another() *Keyring { return New(b.options("")) }
+
+func (b *bench) options(dir string) Options {
+	return Options{
+		Dir:       dir,
 		UserAgent: "hermes-hub/test",
 		Now:       b.clock.now,
 		Logger:    slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -176,8 +181,12 @@ func (b *bench) another() *Keyring {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.heard = append(b.heard, string(c.Event))
+			select {
+			case b.changes <- string(c.Event):
+			default:
+			}
 		},
-	})
+	}
 }
 
 // put replaces the file as a careful owner does.

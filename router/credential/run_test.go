@@ -1,0 +1,143 @@
+package credential
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// running starts Run and ends it with the test.
+func (b *bench) running() {
+	b.t.Helper()
+	ctx, cancel := context.WithCancel(b.t.Context())
+	ended := make(chan error)
+	go func() { ended <- b.Run(ctx) }()
+	b.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			b.t.Error(err)
+		}
+	})
+}
+
+// until waits for what OnChange hears next.
+func (b *bench) until(want string) {
+	b.t.Helper()
+	select {
+	case got := <-b.changes:
+		if got != want {
+			b.t.Fatalf("heard %s, want %s", got, want)
+		}
+	case <-time.After(20 * time.Second):
+		b.t.Fatalf("heard nothing, want %s; the log:\n%s", want, b.log)
+	}
+}
+
+// The owner signs in anew, in each of the ways in which files are written: the account is called with the new token without
+// being asked first.
+func TestWatch(t *testing.T) {
+	b := newBench(t, Source{Provider: "claude"}, claudeTokens("first", "r", time.Hour))
+	b.running()
+	b.put(claudeTokens("renamed", "r", time.Hour))
+	b.until("credential_changed")
+	if err := os.WriteFile(b.file, []byte(claudeTokens("in place", "r", time.Hour)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.until("credential_changed")
+	b.wants("in place")
+	if err := os.Remove(b.file); err != nil {
+		t.Fatal(err)
+	}
+	b.until("identity_changed")
+	b.until("auth_lost")
+	b.put(claudeTokens("again", "r", time.Hour))
+	b.until("identity_changed")
+	b.until("credential_changed")
+	b.until("auth_regained")
+}
+
+// Kubernetes turns a link in the folder over to another folder.
+func TestWatchThroughLinks(t *testing.T) {
+	folder := t.TempDir()
+	lay := func(name, token string) {
+		t.Helper()
+		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name, "key"), []byte(claudeTokens(token, "r", time.Hour)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(name, filepath.Join(folder, "next")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(folder, "next"), filepath.Join(folder, "..data")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lay("v1", "first")
+	if err := os.Symlink(filepath.Join("..data", "key"), filepath.Join(folder, "key")); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, Source{Provider: "claude", File: filepath.Join(folder, "key")}, "")
+	b.wants("first")
+	b.running()
+	lay("v2", "second")
+	b.until("credential_changed")
+	b.wants("second")
+}
+
+// TestS19NoLoop (S19): what the hub writes itself is no news to it. The owner's write after it is the next thing heard.
+func TestS19NoLoop(t *testing.T) {
+	e := newEndpoint(t, grants)
+	b := newBench(t, Source{Provider: "claude", Refresh: true, TokenURL: e.URL}, claudeTokens("old", "refresh-0", -time.Hour))
+	b.running()
+	b.wants("access-1")
+	b.until("credential_changed")
+	b.put(strings.Replace(b.content(), `"max"`, `"pro"`, 1))
+	b.until("identity_changed")
+	if e.asked() != 1 || b.Identity("one").PlanCode != "PRO" {
+		t.Errorf("%d requests, %+v", e.asked(), b.Identity("one"))
+	}
+}
+
+// A credential set over the admin API comes before those of the configuration, and goes again.
+func TestCredentialsOfTheDataFolder(t *testing.T) {
+	b := newBench(t, Source{Static: secret("of-the-configuration")}, "")
+	dir := filepath.Join(t.TempDir(), "credentials") // made later
+	b.Keyring = New(b.options(dir))
+	if err := b.Configure([]Source{{Profile: "one", Provider: "claude", Static: secret("of-the-configuration")}, {Profile: "../one", Static: secret("k")}}); err != nil {
+		t.Fatal(err)
+	}
+	b.wants("of-the-configuration")
+	if b.log.String() != "" {
+		t.Errorf("no credential was set, and the log says %s", b.log)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.running()
+	b.file = filepath.Join(dir, "one")
+	b.put("sk-set-over-the-api\n")
+	b.until("credential_changed")
+	if c := b.wants("sk-set-over-the-api"); c.Kind != APIKey {
+		t.Errorf("%+v", c)
+	}
+	if _, ok := b.Refused(t.Context(), "one", secret("sk-set-over-the-api")); ok {
+		t.Error("there is something better than a refused key")
+	}
+	b.put(claudeTokens("oauth", "r", time.Hour))
+	b.until("identity_changed")
+	b.until("credential_changed")
+	if c := b.wants("oauth"); c.Kind != OAuth {
+		t.Errorf("%+v", c)
+	}
+	if err := os.Remove(b.file); err != nil {
+		t.Fatal(err)
+	}
+	b.until("identity_changed")
+	b.until("credential_changed")
+	b.wants("of-the-configuration")
+}
