@@ -12,6 +12,9 @@ type Usage struct {
 	Known      bool
 }
 
+// ReadUsage reads the usage object of a chat completion or of a response.
+func ReadUsage(object []byte) Usage { return chatUsage(object) }
+
 // chatUsage reads the usage object of a chat completion: OpenAI's fields, DeepSeek's prompt_cache_hit_tokens, and the
 // input_tokens/output_tokens spelling that some compatible servers use.
 func chatUsage(text []byte) Usage {
