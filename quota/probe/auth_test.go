@@ -120,6 +120,23 @@ func TestQ22OneRefresh(t *testing.T) {
 	})
 }
 
+// TestQ22OneRefreshInALook (Q22): a renewed credential that one endpoint takes and the next one refuses is not renewed again.
+func TestQ22OneRefreshInALook(t *testing.T) {
+	w := &wallet{now: map[string]string{"a": "old"}, renewed: map[string]string{"a": "good"}}
+	p := prober(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.URL.Path, "/usage") {
+			return answer(401, ""), nil
+		}
+		return w.transport(new(counter))(r)
+	}), w, nil, opencode("a"))
+	if r := refresh(t, p, "a", false); r.Outcome != Auth {
+		t.Errorf("%s", tell(r))
+	}
+	if log := w.take(); !slices.Equal(log, []string{"current a", "refused a old"}) {
+		t.Errorf("asked the wallet %q", log)
+	}
+}
+
 // TestS19SavingATokenStartsNothing (S19): in the Python hub the token that a look saved told everybody that the account's
 // credential had changed, which started the next look.
 func TestS19SavingATokenStartsNothing(t *testing.T) {

@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// rarely is how many TTLs lie between looks that promise nothing: a provider without a usage endpoint gets none
-// overnight, and a refusal is not lifted by being asked again. It is also how often models are listed.
-const rarely = 12
-
-// longestWait bounds how long a provider can ask to be left alone.
-const longestWait = 24 * time.Hour
+const (
+	// rarely is how many TTLs lie between looks that promise nothing: a provider without a usage endpoint gets none
+	// overnight, and a refusal is not lifted by being asked again. It is also how often models are listed, and how soon a
+	// credential that was refused is sent again.
+	rarely = 12
+	// longestWait bounds how long a provider can ask to be left alone.
+	longestWait = 24 * time.Hour
+)
 
 // fly makes one look at a unit and takes in what it brings. Who waits for it is let go after everything was told.
 func (p *Prober) fly(ctx context.Context, u *unit, f *flight, force bool) {
@@ -153,12 +155,11 @@ func (p *Prober) standsFor(l looked) time.Duration {
 
 // tell logs what has changed: one line when an account's outcome does.
 func (p *Prober) tell(was, is Result) {
-	if was.Outcome == is.Outcome {
-		return
+	switch attrs := []any{"profile", is.Profile, "outcome", is.Outcome, "took", is.Took}; {
+	case was.Outcome == is.Outcome:
+	case is.Err != nil:
+		p.log.Warn("quota probe", append(attrs, "error", is.Err)...)
+	case was.Outcome != "":
+		p.log.Info("quota probe", attrs...)
 	}
-	attrs := []any{"profile", is.Profile, "outcome", is.Outcome, "took", is.Took}
-	if is.Err != nil {
-		attrs = append(attrs, "error", is.Err)
-	}
-	p.log.Info("quota probe", attrs...)
 }

@@ -133,6 +133,7 @@ func (l *look) ask(ctx context.Context, s step) verdict {
 	}
 	outcome, reason, wait := judge(r, l.row.plans)
 	if outcome == Measured {
+		l.takePlan(s, r)
 		if reason = s.read(l, r); reason != "" {
 			outcome = Failed
 		}
@@ -140,10 +141,10 @@ func (l *look) ask(ctx context.Context, s step) verdict {
 	if outcome != Measured {
 		return verdict{outcome: outcome, err: l.failed(s.name, reason, nil), wait: wait}
 	}
-	l.takePlan(s, r)
 	return verdict{outcome: Measured}
 }
 
+// takePlan takes what an answer says of the plan, whether or not it measures anything.
 func (l *look) takePlan(s step, r reply) {
 	for path := range strings.FieldsSeq(s.plan) {
 		if plan := short(gjson.GetBytes(r.body, path).Str); plan != "" {

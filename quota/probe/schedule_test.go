@@ -114,6 +114,27 @@ func TestScheduleIsSpread(t *testing.T) {
 	})
 }
 
+// TestScheduleDrifts: accounts that were looked at together drift apart.
+func TestScheduleDrifts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls counter
+		p := prober(t, openCode(&calls), key, nil)
+		p.jitter = func() float64 { return 0.5 }
+		p.Configure([]Target{opencode("a")})
+		end := running(t, p)
+		time.Sleep(50*time.Millisecond + 315*time.Second - time.Millisecond) // a tenth of TTL, at most
+		if n := calls.take(); n != 2 {
+			t.Errorf("%d calls before the second look", n)
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if n := calls.take(); n != 1 {
+			t.Errorf("%d calls of the second look", n)
+		}
+		end()
+	})
+}
+
 // TestScheduleLooksAgain: values once in TTL, what is not there rarely, models as rarely.
 func TestScheduleLooksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -153,9 +174,14 @@ func TestScheduleLooksAgain(t *testing.T) {
 // TestRunWaitsForItsLooks: the end of Run is the end of everything it started, and nobody who waits is left.
 func TestRunWaitsForItsLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var calls counter
 		var told reports
-		p := prober(t, hanging(&calls), key, told.add, opencode("a"))
+		over := false
+		p := prober(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			time.Sleep(time.Second) // a transport that takes its time
+			over = true
+			return nil, r.Context().Err()
+		}), key, told.add, opencode("a"))
 		end := running(t, p)
 		synctest.Wait()
 		var waits sync.WaitGroup
@@ -165,7 +191,9 @@ func TestRunWaitsForItsLooks(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		end()
+		if end(); !over {
+			t.Error("the end did not wait for the look")
+		}
 		waits.Wait()
 		if list := told.take(); list != nil {
 			t.Errorf("told %v of looks that were given up", list)
@@ -205,7 +233,10 @@ func TestConfigure(t *testing.T) {
 		if hung.take() != 2 || told.take() != nil {
 			t.Error("the account that changed is not looked at anew, or the one that went was told of")
 		}
-		end()
+		ending := time.Now()
+		if end(); time.Since(ending) > 0 {
+			t.Error("the end waited for the look at the account that went")
+		}
 	})
 }
 

@@ -101,7 +101,7 @@ func (p *Prober) CredentialChanged(profile string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := p.targets[profile].unit
-	if u == nil || u.flight != nil {
+	if u == nil {
 		return
 	}
 	switch p.known[profile].Outcome {
