@@ -54,7 +54,7 @@ var floors = map[string]floor{
 	"proxy/oracle":    {},
 	// The neutral form of a conversation, and what each protocol makes of it.
 	"proxy/wire/neutral":   {ours: "proxy/wire", tests: "github.com/google/go-cmp"},
-	"proxy/wire/chat":      {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal"},
+	"proxy/wire/chat":      {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/oracle github.com/google/go-cmp github.com/rogpeppe/go-internal"},
 	"proxy/wire/messages":  {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
 	"proxy/wire/responses": {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
 	"proxy/wire/gemini":    {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},

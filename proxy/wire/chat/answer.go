@@ -123,7 +123,7 @@ func (a *Answer) Append(dst []byte) []byte {
 		dst = append(dst, ']')
 	}
 	dst = append(a.appendCalls(dst), `},"finish_reason":"`...)
-	dst = append(append(dst, finishReason(a.finish, len(a.refusal) > 0)...), `"}]`...)
+	dst = append(append(dst, finishReason(a.finish)...), `"}]`...)
 	if a.usage.Known {
 		dst = appendUsage(append(dst, `,"usage":`...), a.usage)
 	}

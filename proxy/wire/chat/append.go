@@ -71,15 +71,15 @@ func appendUsage(dst []byte, u wire.Usage) []byte {
 	return append(dst, "}}"...)
 }
 
-// finishReason names the reason in the words of a chat completion. A refusal in words is a proper end; one without any
-// would look like an empty answer.
-func finishReason(f neutral.Finish, refused bool) string {
-	switch {
-	case f == neutral.FinishLength:
+// finishReason names the reason in the words of a chat completion. A refusal is a filter's work to a client: most of them
+// read no refusal member, and would take "stop" without a text for an empty answer, to be asked for again.
+func finishReason(f neutral.Finish) string {
+	switch f {
+	case neutral.FinishLength:
 		return "length"
-	case f == neutral.FinishTools:
+	case neutral.FinishTools:
 		return "tool_calls"
-	case f == neutral.FinishFilter, f == neutral.FinishRefusal && !refused:
+	case neutral.FinishFilter, neutral.FinishRefusal:
 		return "content_filter"
 	}
 	return "stop"

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"strings"
+
 	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/neutral"
 )
@@ -27,7 +29,7 @@ func (b *body) calls(m *object) []neutral.Part {
 	}
 	if c, ok := m.child("function_call"); ok {
 		p := b.function(&c)
-		p.ID, p.Path = "call_"+m.path, c.path
+		p.ID, p.Path = "function_call_"+strings.Trim(m.path, "messages[]"), c.path
 		calls = append(calls, p)
 	}
 	if len(calls) > 0 && b.spoken {

@@ -188,7 +188,7 @@ func (o *object) list(name string) (wire.Elements, bool) {
 func (o *object) child(name string) (c object, ok bool) {
 	v := o.take(name)
 	if v == nil {
-		return object{}, false
+		return object{b: o.b, path: o.field(name)}, false
 	}
 	return o.b.object(o.field(name), v), true
 }

@@ -20,7 +20,6 @@ type Stream struct {
 	block   int        // index of the reasoning block in reasoning_details
 	inBlock bool       // something of it was written
 	calls   []callSent // by index
-	refused bool       // a refusal was written
 	usage   wire.Usage
 }
 
@@ -53,7 +52,6 @@ func (s *Stream) Append(dst []byte, e *neutral.Event) []byte {
 	case neutral.Text:
 		return s.text(dst, `"content":`, e.Text)
 	case neutral.Refusal:
-		s.refused = s.refused || !e.Text.Empty()
 		return s.text(dst, `"refusal":`, e.Text)
 	case neutral.Reasoning:
 		return s.reasoning(dst, e)
@@ -183,5 +181,5 @@ func (s *Stream) finished(dst []byte, f neutral.Finish) []byte {
 		}
 	}
 	dst = append(s.open(dst), `},"finish_reason":"`...)
-	return append(append(dst, finishReason(f, s.refused)...), "\"}]}\n\n"...)
+	return append(append(dst, finishReason(f)...), "\"}]}\n\n"...)
 }
