@@ -115,3 +115,8 @@ func (b *Block) outweighs(other *Block) bool {
 	}
 	return compareUntil(*b, *other) > 0
 }
+
+// Equal reports whether two Standings know the same.
+func (s Standing) Equal(other Standing) bool {
+	return slices.Equal(s.blocks, other.blocks) && slices.Equal(s.buckets, other.buckets)
+}

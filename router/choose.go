@@ -11,6 +11,9 @@ import (
 // in which they are to be tried: the account that affinity prefers, the chain, the fallbacks, the cold spares. It is the
 // only place where this is decided, so what explain shows is what the router does.
 //
+// What is only a preference or a guess gives way where nothing else is usable: first the threshold, then the rest of a
+// provider, in which one account is tried.
+//
 // It is pure, and reuses the memory of into. bound is the index of the profile that affinity prefers, -1 for none. A role
 // that the snapshot's table does not know has no nodes.
 func Choose(s *Snapshot, q Query, bound int, occ Occupancy, now time.Time, into *Plan) {
@@ -26,11 +29,25 @@ func Choose(s *Snapshot, q Query, bound int, occ Occupancy, now time.Time, into 
 		into.Nodes = append(into.Nodes, Node{Profile: s.Table.Profiles[pl.profile], Index: pl.profile, Position: position, Tier: pl.tier})
 		judge(&into.Nodes[position], s, &q, pl.model, wanted, l.defaultModel, occ, now)
 	}
+	if !anyUsable(into.Nodes) && !lift(into.Nodes) {
+		s.lastResort(into.Nodes, occ, now)
+	}
+	s.headroom(into.Nodes, now)
 	prefer(into.Nodes, bound, s.Table.Settings.AutoReturnPrimary)
 }
 
+func anyUsable(nodes []Node) bool {
+	for i := range nodes {
+		if nodes[i].Reason == Usable {
+			return true
+		}
+	}
+	return false
+}
+
 // judge gives one node its model and its verdict. The order of the checks is the order of the reasons: what the owner
-// configured, then what the account cannot do, then its health, then its slots.
+// configured, then what the account cannot do, then its health and its provider's, then its slots and whether it is being
+// tried, then what is left of it.
 func judge(n *Node, s *Snapshot, q *Query, fixed, wanted, roleDefault named, occ Occupancy, now time.Time) {
 	if n.Reason = s.Table.unfit(n.Profile); n.Reason != Usable {
 		return
@@ -48,8 +65,39 @@ func judge(n *Node, s *Snapshot, q *Query, fixed, wanted, roleDefault named, occ
 		n.Reason = ReasonModel
 	case block.State != quota.Ready:
 		n.Reason, n.Block = Reason(block.State), block
+	default:
+		if s.admissible(n, occ, now); n.Reason == Usable {
+			s.spare(n, now)
+		}
+	}
+}
+
+// admissible is the verdict on an account against which nothing stands: its provider may rest, its slots may be taken, and
+// another call may be trying it.
+func (s *Snapshot) admissible(n *Node, occ Occupancy, now time.Time) {
+	o := s.outageOf(n.Index)
+	rest := o.resting(now)
+	switch {
+	case rest.State != quota.Ready && !(n.resort && o.resort):
+		n.Reason, n.Block = ReasonCooldown, rest
 	case n.Profile.MaxConcurrency > 0 && occ.Held(n.Index) >= n.Profile.MaxConcurrency:
 		n.Reason = ReasonConcurrency
+	default:
+		s.halfOpen(n, occ, now)
+	}
+}
+
+// lastResort lets the first account be tried of those that only the rest of their provider holds back.
+func (s *Snapshot) lastResort(nodes []Node, occ Occupancy, now time.Time) {
+	for i := range nodes {
+		n := &nodes[i]
+		if o := s.outageOf(n.Index); n.Reason != ReasonCooldown || !o.openTo(n, now) {
+			continue
+		}
+		n.Reason, n.Block, n.resort = Usable, quota.Block{}, true
+		if s.admissible(n, occ, now); n.Reason == Usable {
+			return
+		}
 	}
 }
 
@@ -66,10 +114,10 @@ func (t *Table) unfit(p *Profile) Reason {
 }
 
 // prefer moves the first usable node of the bound profile forward. Affinity is a preference below eligibility: it never
-// makes a node usable, with auto-return it never precedes a usable primary, and it never calls a cold spare before the
-// other candidates, only before other spares.
+// makes a node usable, with auto-return it never precedes the chain's primary while that is usable, and it never calls a
+// cold spare before the other candidates, only before other spares.
 func prefer(nodes []Node, bound int, autoReturn bool) {
-	if bound < 0 || len(nodes) == 0 || autoReturn && nodes[0].Reason == Usable {
+	if bound < 0 || len(nodes) == 0 || autoReturn && nodes[0].Tier == TierChain && nodes[0].Position == 0 && nodes[0].Reason == Usable {
 		return
 	}
 	to := 0

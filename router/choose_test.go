@@ -11,7 +11,8 @@ import (
 // held is an Occupancy by profile index.
 type held map[int]int
 
-func (h held) Held(i int) int { return h[i] }
+func (h held) Held(i int) int                     { return h[i] }
+func (h held) Trials(int) (own, shared time.Time) { return time.Time{}, time.Time{} }
 
 // learnt is a snapshot in which each profile's answers, in order, were observed at noon.
 func learnt(tab *Table, answers map[string][]quota.Reading, model string) *Snapshot {

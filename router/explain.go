@@ -127,10 +127,7 @@ func (c *Candidate) happened(t *Tried) {
 		return
 	}
 	c.Verdict, c.Reason = VerdictFailed, known(t.Class)
-	if !t.Until.IsZero() {
-		until := t.Until.UTC()
-		c.Until = &until
-	}
+	c.ends(t.Until)
 }
 
 func (c *Candidate) skipped(n *Node, p *Plan) {
@@ -148,13 +145,24 @@ func (c *Candidate) skipped(n *Node, p *Plan) {
 		ev.Detail = known("requested model: " + p.Query.Model)
 	case ReasonConcurrency:
 		ev.Source, ev.Detail = "leases", known(fmt.Sprintf("max_concurrency: %d", n.Profile.MaxConcurrency))
+	case ReasonHalfOpen:
+		ev.Source, ev.Detail = "leases", known(fmt.Sprintf("one call tries it first after %s (%s)", n.Block.State, n.Block.Reason))
+		c.ends(n.Block.Until)
+	case ReasonThreshold:
+		ev.Source, ev.At, ev.Detail = string(n.Block.Source), n.Block.Since.UTC(), known("bucket:"+n.Block.Bucket)
+		c.ends(n.Block.Until)
 	default:
 		ev.Source = string(cmp.Or(n.Block.Source, quota.SourceRuntimeEvent))
 		ev.At, ev.Detail = n.Block.Since.UTC(), known(n.Block.Reason)
-		if !n.Block.Until.IsZero() {
-			until := n.Block.Until.UTC()
-			c.Until = &until
-		}
+		c.ends(n.Block.Until)
 	}
 	c.Evidence = &ev
+}
+
+// ends says until when the verdict holds; zero = not known.
+func (c *Candidate) ends(t time.Time) {
+	if !t.IsZero() {
+		t = t.UTC()
+		c.Until = &t
+	}
 }

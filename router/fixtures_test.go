@@ -2,6 +2,7 @@ package router
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,4 +133,13 @@ func trimLines(s string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// withStanding is the next snapshot, in which one account's standing is another.
+func (s *Snapshot) withStanding(i int, st quota.Standing) *Snapshot {
+	next := *s
+	next.Version++
+	next.Standings = slices.Clone(s.Standings)
+	next.Standings[i] = st
+	return &next
 }

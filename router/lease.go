@@ -21,11 +21,57 @@ type Lease struct {
 	Started    time.Time
 	Holder     Holder
 
-	slots *slots
+	slots  *slots
+	trials [2]*trial // of the account and of its provider, nil where this call is not one
 }
 
-// Release gives the slot back, to whoever waits for it first. A second call does nothing.
-func (l *Lease) Release() { l.slots.release(l) }
+// Accepted tells that the account has taken the call: the first byte of an answer is here. Those who would not call it
+// before it has proved itself wait no longer.
+func (l *Lease) Accepted() {
+	if l.trials == ([2]*trial{}) {
+		return
+	}
+	for _, t := range l.trials {
+		if t != nil {
+			t.accept(l)
+		}
+	}
+	l.slots.queue.serveAll()
+}
+
+// Release gives the slot back, to whoever waits for it first. What the call taught is to be observed before. A second call
+// does nothing.
+func (l *Lease) Release() {
+	switch {
+	case !l.slots.remove(l):
+	case l.leaveTrials():
+		l.slots.queue.serveAll()
+	default:
+		l.slots.spokenFor()
+	}
+}
+
+// enterTrials makes the lease the trial it is to be, or lets it pass beside one. false: another is ahead.
+func (l *Lease) enterTrials(now time.Time) bool {
+	for _, t := range l.trials {
+		if t != nil && !t.enter(l, now) {
+			l.leaveTrials()
+			return false
+		}
+	}
+	return true
+}
+
+// leaveTrials ends the trials that this lease is, and reports whether it may be any.
+func (l *Lease) leaveTrials() (any bool) {
+	for _, t := range l.trials {
+		if t != nil {
+			t.leave(l)
+			any = true
+		}
+	}
+	return any
+}
 
 // ID names the lease, unique among all instances of the hub.
 func (l *Lease) ID() string { return leaseID(l.slots.instance, l.Generation) }

@@ -8,37 +8,134 @@ import (
 	"hermes-hub/quota"
 )
 
-// Observe folds what an answer said into what is known of the account. A profile that is gone, and a call that began before
-// the account had its present address and credential, tell nothing. The common case, a success that measured nothing on an
-// account nothing stands against, costs one atomic load.
+// Observe folds what an answer said into what is known of the account, of its twins and of their provider. A profile that is
+// gone, and a call that began before the account had its present address and credential, tell nothing. The common case, a
+// success that measured nothing on an account nothing stands against, costs one atomic load.
 func (r *Router) Observe(profileID string, c quota.Call, rd quota.Reading) {
 	s := r.Snapshot()
 	i, ok := s.Table.ProfileIndex(profileID)
-	if !ok || rd.Class == quota.OK && len(rd.Buckets) == 0 && spotless(&s.Standings[i]) {
+	if !ok || rd.Class == quota.OK && len(rd.Buckets) == 0 && s.spotless(i) {
 		return
 	}
-	r.fold(profileID, c, rd)
+	r.learn(profileID, c, heard(rd, c, s.Table.Settings.Policy))
 }
 
-func (r *Router) fold(profileID string, c quota.Call, rd quota.Reading) {
+// heard is the lesson of an answer to a call.
+func heard(rd quota.Reading, c quota.Call, policy quota.Policy) lesson {
+	return lesson{
+		reading: &rd,
+		own:     func(st quota.Standing) quota.Standing { return st.Apply(rd, c, policy) },
+		twin:    func(st quota.Standing) quota.Standing { return st.ApplyTwin(rd, c, policy) },
+	}
+}
+
+// Measure folds in what a usage endpoint said when it was asked at a time: the buckets, and the end of the quota blocks that
+// they disprove. Nothing else of an account's health changes by it, and nothing at all by a reading that is no success.
+func (r *Router) Measure(profileID string, rd quota.Reading, at time.Time) {
+	measure := func(st quota.Standing) quota.Standing { return st.Measure(rd, at) }
+	r.learn(profileID, quota.Call{StartedAt: at, At: at}, lesson{own: measure, twin: measure})
+}
+
+// AuthRequired tells that an account's credential is refused for good, as when it can no longer be refreshed. reason is
+// short and made by a machine.
+func (r *Router) AuthRequired(profileID, reason string, at time.Time) {
+	r.Observe(profileID, quota.Call{StartedAt: at, At: at}, quota.Reading{
+		Class: quota.AuthInvalid, Scope: quota.ScopeAccount, Failover: true, Source: quota.SourceRuntimeEvent, Reason: reason,
+	})
+}
+
+// lesson is what one piece of news makes of the standings.
+type lesson struct {
+	reading   *quota.Reading // of a call; nil = of nothing that its provider is blamed for
+	own, twin func(quota.Standing) quota.Standing
+}
+
+// learn publishes what a lesson about an account changes, if it changes anything, and tells whom it concerns.
+func (r *Router) learn(profileID string, c quota.Call, l lesson) {
+	events, freed := r.publishLesson(profileID, c, l)
+	if freed {
+		r.queue.serveAll()
+	}
+	r.tell(events)
+}
+
+func (r *Router) publishLesson(profileID string, c quota.Call, l lesson) (events []ThresholdEvent, freed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.Snapshot()
 	i, ok := s.Table.ProfileIndex(profileID)
-	if !ok || c.StartedAt.Before(s.since[i]) {
-		return
+	if !ok || c.StartedAt.Before(s.since[i]) || l.late(c, s.renewed[i]) {
+		return nil, false
 	}
-	before := s.Standings[i]
-	after := before.Apply(rd, c, s.Table.Settings.Policy)
-	if same(before, after) {
-		return
+	next := *s
+	next.Standings = nil
+	learnt := func(i int, how func(quota.Standing) quota.Standing) {
+		before := s.Standings[i]
+		after := how(before)
+		if before.Equal(after) {
+			return
+		}
+		if next.Standings == nil {
+			next.Standings = slices.Clone(s.Standings)
+		}
+		next.Standings[i] = after
+		events = append(events, s.Table.Settings.Threshold.crossed(s.Table.Profiles[i].ID, before, after, c.At)...)
+		freed = freed || len(after.Blocks(c.At)) < len(before.Blocks(c.At))
+		r.logTurn(s.Table.Profiles[i].ID, c, before, after)
 	}
-	r.publish(s.withStanding(i, after))
-	r.logTurn(profileID, c, before, after)
+	learnt(i, l.own)
+	for _, j := range s.twins[i] {
+		learnt(j, l.twin)
+	}
+	rests := false
+	if l.reading != nil {
+		if next.outages, rests = s.withOutage(i, *l.reading, c); rests {
+			freed = r.logOutage(s, i, s.outages, next.outages) || freed
+		}
+	}
+	if next.Standings == nil && !rests {
+		return nil, false
+	}
+	if next.Standings == nil {
+		next.Standings = s.Standings
+	}
+	next.Version++
+	r.publish(&next)
+	return events, freed
+}
+
+// late reports whether a credential was refused that has been replaced since the call began.
+func (l lesson) late(c quota.Call, renewed time.Time) bool {
+	if l.reading == nil {
+		return false
+	}
+	refused := l.reading.Class == quota.AuthInvalid || l.reading.Class == quota.AuthExpired
+	return refused && c.StartedAt.Before(renewed)
+}
+
+// CredentialChanged tells that an account has another credential from now on: what the old one was refused for is gone. It
+// reports whether there is such an account.
+func (r *Router) CredentialChanged(profileID string) bool {
+	return r.amend(profileID, "account has another credential", func(next *Snapshot, i int) {
+		next.renewed = slices.Clone(next.renewed)
+		next.renewed[i] = r.now()
+		next.Standings[i] = next.Standings[i].CredentialChanged()
+	})
 }
 
 // ClearCooldown forgets what stands against an account, on an operator's word. It reports whether there is such an account.
 func (r *Router) ClearCooldown(profileID string) bool {
+	return r.amend(profileID, "account cleared", func(next *Snapshot, i int) {
+		next.Standings[i] = next.Standings[i].Cleared()
+		if e := next.Table.egress[i]; e >= 0 && next.outages[e] != (outage{}) {
+			next.outages = slices.Clone(next.outages)
+			next.outages[e] = outage{}
+		}
+	})
+}
+
+// amend publishes a change to one account that no call has brought, and logs it where it changes what stands against it.
+func (r *Router) amend(profileID, what string, change func(next *Snapshot, i int)) bool {
 	defer r.queue.serveAll()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,9 +144,17 @@ func (r *Router) ClearCooldown(profileID string) bool {
 	if !ok {
 		return false
 	}
-	if cleared := s.Standings[i].Cleared(); !same(s.Standings[i], cleared) {
-		r.publish(s.withStanding(i, cleared))
-		r.logger.Info("account cleared", "profile", profileID)
+	next := *s
+	next.Standings = slices.Clone(s.Standings)
+	change(&next, i)
+	turned := !s.Standings[i].Equal(next.Standings[i]) || !slices.Equal(s.outages, next.outages)
+	if !turned && slices.Equal(s.renewed, next.renewed) {
+		return true
+	}
+	next.Version++
+	r.publish(&next)
+	if turned {
+		r.logger.Info(what, "profile", profileID)
 	}
 	return true
 }
@@ -89,10 +194,9 @@ func (r *Router) logTurn(profileID string, c quota.Call, before, after quota.Sta
 	r.logger.Info("account unusable", attrs...)
 }
 
-// spotless reports that nothing at all stands against the account, not even a block that has run out but still counts
-// failures: before any time there is, no block has run out.
-func spotless(st *quota.Standing) bool { return len(st.Blocks(time.Time{})) == 0 }
-
-func same(a, b quota.Standing) bool {
-	return slices.Equal(a.Blocks(time.Time{}), b.Blocks(time.Time{})) && slices.Equal(a.Buckets(), b.Buckets())
+// spotless reports that nothing at all stands against an account or what it shares, not even a block that has run out and
+// was not disproved.
+func (s *Snapshot) spotless(i int) bool {
+	o := s.outageOf(i)
+	return s.Standings[i].Spotless() && (o == nil || *o == outage{})
 }

@@ -23,6 +23,8 @@ const (
 	ReasonRateLimited Reason = "rate_limited"
 	ReasonCooldown    Reason = "cooldown"
 	ReasonNoModel     Reason = "model_not_found" // this account answered so for this model
+	ReasonHalfOpen    Reason = "half_open"       // comes back from a block, and another call is trying it just now
+	ReasonThreshold   Reason = "quota_threshold" // nearly used up, while another account is not
 )
 
 // Tier is why a node is in the plan at all, in the order of preference.
@@ -41,10 +43,15 @@ type Node struct {
 	Index    int    // of the profile in the Table
 	Model    string // what this account is to be asked for; "" when Reason is ReasonModel
 	Family   string // quota.Family(Model)
-	Position int    // place in the role's order, from 0; affinity does not change it
+	Position int    // place in the role's order, from 0; neither affinity nor headroom changes it
 	Tier     Tier
 	Reason   Reason      // Usable, or why not
 	Block    quota.Block // what Reason rests on, where it rests on health
+	Trial    bool        // a call would try, for all others, an account or a provider that has yet to prove itself
+
+	own, shared bool      // what Trial is about: the account, the provider
+	resort      bool      // tried although its provider rests: nothing else is left
+	expires     time.Time // when what is left is lost; zero = not known
 }
 
 // Query is what a request asks the router.
@@ -68,4 +75,6 @@ type Plan struct {
 // Occupancy tells how many slots of a profile are taken, by every instance of the hub together.
 type Occupancy interface {
 	Held(profile int) int
+	// Trials are when the calls began that are trying the account and its provider just now; zero = none does.
+	Trials(profile int) (own, shared time.Time)
 }

@@ -67,5 +67,6 @@ type Settings struct {
 	AffinityTTL       time.Duration
 	AutoReturnPrimary bool
 	Policy            quota.Policy
+	Threshold         Threshold  // router.quota_threshold_percent and router.quota_threshold_action
 	Protocols         []Protocol // what the proxy can speak to an upstream; others are skipped with ReasonProtocol
 }

@@ -35,6 +35,10 @@ type Options struct {
 	Peers    Peers            // nil = Solo
 	Logger   *slog.Logger     // nil = silence
 	Instance string           // names this process among its peers; "" = a random name
+
+	// OnThreshold is told of a bucket that falls below the threshold. It is called on the goroutine that brought the news,
+	// with no lock held, and must not block. nil = only the log is.
+	OnThreshold func(ThresholdEvent)
 }
 
 // Router holds the snapshot, the leases and the affinity. Its methods may be called from any goroutine.
@@ -46,6 +50,8 @@ type Router struct {
 	queue    *queue
 	affinity *affinity
 	changed  chan struct{} // holds one: there is something to save
+
+	onThreshold func(ThresholdEvent)
 
 	snapshot atomic.Pointer[Snapshot]
 	mu       sync.Mutex // writers of snapshot
@@ -59,6 +65,8 @@ func New(t *Table, o Options) *Router {
 		logger:   cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 		affinity: newAffinity(),
 		changed:  make(chan struct{}, 1),
+
+		onThreshold: o.OnThreshold,
 	}
 	if r.now == nil {
 		r.now = time.Now
@@ -141,20 +149,24 @@ type Refusal struct {
 func (r *Router) Acquire(n *Node, h Holder) (*Lease, Refusal) {
 	s, now := r.Snapshot(), r.now()
 	no := s.admit(n, now)
-	var lease *Lease
 	if no.Reason == Usable {
-		if slots := s.live.slots[n.Index]; !slots.spokenFor() {
-			lease = r.leases.take(slots, n.Profile, h, now)
+		lease, why := (*Lease)(nil), ReasonConcurrency
+		if !s.live.slots[n.Index].spokenFor() {
+			lease, why = r.leases.take(s.live, n, h, now)
 		}
-		if lease == nil {
-			no.Reason = ReasonConcurrency
+		if lease != nil {
+			return lease, no
+		}
+		if no = s.admit(n, now); no.Reason == Usable { // it was not a moment ago
+			no.Reason = why
 		}
 	}
 	n.Reason, n.Block = no.Reason, no.Block
-	return lease, no
+	return nil, no
 }
 
-// admit is what stands against a node now, its slots left aside. The node becomes that of s.
+// admit is what stands against a node now. The node becomes that of s. That a threshold holds it back is for the plan to
+// weigh, which knows the alternatives.
 func (s *Snapshot) admit(n *Node, now time.Time) Refusal {
 	i, ok := s.Table.ProfileIndex(n.Profile.ID)
 	if !ok {
@@ -170,5 +182,7 @@ func (s *Snapshot) admit(n *Node, now time.Time) Refusal {
 	if b := s.Standings[i].Check(n.Model, n.Family, now); b.State != quota.Ready {
 		return Refusal{Reason(b.State), b}
 	}
-	return Refusal{}
+	n.Reason, n.Block, n.Trial, n.own, n.shared = Usable, quota.Block{}, false, false, false
+	s.admissible(n, s.Occupancy(), now)
+	return Refusal{n.Reason, n.Block}
 }

@@ -15,6 +15,8 @@ type slots struct {
 	peers    Peers
 	queue    *queue
 
+	trial trial // the call that tries the account, when it comes back
+
 	mu   sync.Mutex
 	held map[uint64]*Lease // by generation
 
@@ -34,13 +36,7 @@ func (s *slots) take(l *Lease, limit int) bool {
 	return true
 }
 
-// release takes l out if it is still in, and then hands its slot to whoever waits for one.
-func (s *slots) release(l *Lease) {
-	if s.remove(l) {
-		s.spokenFor()
-	}
-}
-
+// remove takes l out, and reports whether it was still in.
 func (s *slots) remove(l *Lease) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,10 +78,11 @@ type leases struct {
 
 	mu        sync.Mutex
 	byProfile map[string]*slots
+	byEgress  map[egress]*trial
 }
 
 func newLeases(instance string, peers Peers, q *queue) *leases {
-	return &leases{instance: instance, peers: peers, queue: q, byProfile: make(map[string]*slots)}
+	return &leases{instance: instance, peers: peers, queue: q, byProfile: make(map[string]*slots), byEgress: make(map[egress]*trial)}
 }
 
 func (ls *leases) of(profile string) *slots {
@@ -99,13 +96,36 @@ func (ls *leases) of(profile string) *slots {
 	return s
 }
 
-// take gives out a slot of p, or nil when none is free.
-func (ls *leases) take(s *slots, p *Profile, h Holder, now time.Time) *Lease {
-	l := &Lease{Profile: p, Generation: ls.generation.Add(1), Started: now, Holder: h, slots: s}
-	if !s.take(l, p.MaxConcurrency) {
-		return nil
+// sharedTrial is the trial of an egress.
+func (ls *leases) sharedTrial(e egress) *trial {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	t, ok := ls.byEgress[e]
+	if !ok {
+		t = &trial{}
+		ls.byEgress[e] = t
 	}
-	return l
+	return t
+}
+
+// take gives out a slot for n, or says why there is none: all are taken, or another call is to try the account first.
+func (ls *leases) take(v *live, n *Node, h Holder, now time.Time) (*Lease, Reason) {
+	s := v.slots[n.Index]
+	l := &Lease{Profile: n.Profile, Generation: ls.generation.Add(1), Started: now, Holder: h, slots: s}
+	if n.own {
+		l.trials[0] = &s.trial
+	}
+	if n.shared {
+		l.trials[1] = v.shared[n.Index]
+	}
+	if !l.enterTrials(now) {
+		return nil, ReasonHalfOpen
+	}
+	if !s.take(l, n.Profile.MaxConcurrency) {
+		l.leaveTrials()
+		return nil, ReasonConcurrency
+	}
+	return l, Usable
 }
 
 // list is every held lease, the newest last.
@@ -131,16 +151,28 @@ func (ls *leases) list() []LeaseInfo {
 
 // live is the Occupancy of a running hub: the slots behind the profile indexes of one table.
 type live struct {
-	slots []*slots
-	peers Peers
+	slots  []*slots
+	shared []*trial // of the egress; nil where an account has its own
+	peers  Peers
 }
 
 func (ls *leases) behind(t *Table) *live {
-	v := &live{slots: make([]*slots, 0, len(t.Profiles)), peers: ls.peers}
-	for _, p := range t.Profiles {
+	v := &live{slots: make([]*slots, 0, len(t.Profiles)), shared: make([]*trial, len(t.Profiles)), peers: ls.peers}
+	for i, p := range t.Profiles {
 		v.slots = append(v.slots, ls.of(p.ID))
+		if t.egress[i] >= 0 {
+			v.shared[i] = ls.sharedTrial(egressOf(p))
+		}
 	}
 	return v
+}
+
+// Trials tells of this instance's calls alone. It never waits.
+func (v *live) Trials(i int) (own, shared time.Time) {
+	if t := v.shared[i]; t != nil {
+		shared = t.start()
+	}
+	return v.slots[i].trial.start(), shared
 }
 
 // Held counts this instance's slots and the others' as last heard of. It never waits.

@@ -13,17 +13,25 @@ type Snapshot struct {
 	Table     *Table
 	Standings []quota.Standing // by profile index of Table
 
-	since []time.Time // by profile index: when the account took on its present identity; older evidence is another's
-	live  *live       // the slots behind the profile indexes of Table; nil = nobody holds any
+	since      []time.Time       // by profile index: when the account took on its present identity; older evidence is another's
+	renewed    []time.Time       // by profile index: when its credential last changed; older refusals are of the one before
+	identified map[string]string // by profile id: the account that the credential names
+	twins      [][]int           // by profile index: the others of the same account
+	outages    []outage          // by number of the egress
+	live       *live             // the slots behind the profile indexes of Table; nil = nobody holds any
 }
 
 // NewSnapshot is a table of which nothing was learnt yet and of which no slot is taken.
 func NewSnapshot(t *Table) *Snapshot {
-	return &Snapshot{
+	s := &Snapshot{
 		Table:     t,
 		Standings: make([]quota.Standing, len(t.Profiles)),
 		since:     make([]time.Time, len(t.Profiles)),
+		renewed:   make([]time.Time, len(t.Profiles)),
+		outages:   make([]outage, len(t.egresses)),
 	}
+	s.pair()
+	return s
 }
 
 // Occupancy tells how many slots are taken now, by profile index of the snapshot's table. Unlike the snapshot it moves.
@@ -40,20 +48,15 @@ type Vacant struct{}
 // Held is zero.
 func (Vacant) Held(int) int { return 0 }
 
-// withStanding is the next snapshot, in which one account's standing is another.
-func (s *Snapshot) withStanding(i int, st quota.Standing) *Snapshot {
-	next := *s
-	next.Version++
-	next.Standings = slices.Clone(s.Standings)
-	next.Standings[i] = st
-	return &next
-}
+// Trials are none.
+func (Vacant) Trials(int) (own, shared time.Time) { return time.Time{}, time.Time{} }
 
 // withTable is the next snapshot, under another table. What was learnt of an account stays with it where it is still the
 // same one: same id, same base URL, same credential. Everything else starts anew, from now on.
 func (s *Snapshot) withTable(t *Table, now time.Time) (*Snapshot, Change) {
 	next := NewSnapshot(t)
 	next.Version = s.Version + 1
+	next.identified = make(map[string]string, len(s.identified))
 	var c Change
 	for i, p := range t.Profiles {
 		j, known := s.Table.profiles[p.ID]
@@ -66,9 +69,18 @@ func (s *Snapshot) withTable(t *Table, now time.Time) (*Snapshot, Change) {
 			next.since[i] = now
 		default:
 			c.Kept = append(c.Kept, p.ID)
-			next.Standings[i], next.since[i] = s.Standings[j], s.since[j]
+			next.Standings[i], next.since[i], next.renewed[i] = s.Standings[j], s.since[j], s.renewed[j]
+			if account, ok := s.identified[p.ID]; ok {
+				next.identified[p.ID] = account
+			}
 		}
 	}
+	for e := range t.egresses {
+		if was := slices.Index(s.Table.egresses, t.egresses[e]); was >= 0 {
+			next.outages[e] = s.outages[was]
+		}
+	}
+	next.pair()
 	for _, p := range s.Table.Profiles {
 		if _, kept := t.profiles[p.ID]; !kept {
 			c.Removed = append(c.Removed, p.ID)

@@ -45,7 +45,7 @@ type bondState struct {
 func encodeState(s *Snapshot, bonds []bond, now time.Time) ([]byte, error) {
 	st := state{Version: stateVersion, SavedAt: now.UTC(), Profiles: make(map[string]profileState)}
 	for i, p := range s.Table.Profiles {
-		if standing := s.Standings[i]; !spotless(&standing) || len(standing.Buckets()) > 0 {
+		if standing := s.Standings[i]; !standing.Spotless() || len(standing.Buckets()) > 0 {
 			st.Profiles[p.ID] = profileState{identityOf(p), standing}
 		}
 	}
@@ -82,6 +82,7 @@ func (s *Snapshot) restored(st state, now time.Time) *Snapshot {
 			next.Standings[i] = old.Standing.Restore(now)
 		}
 	}
+	next.pair()
 	return &next
 }
 

@@ -55,6 +55,8 @@ func stateOf(s *Snapshot, i int, now time.Time) ProfileState {
 		return ProfileColdSpare
 	case block.State != "":
 		return ProfileState(block.State)
+	case s.outageOf(i).resting(now).State != "":
+		return ProfileCooldown
 	default:
 		return ProfileHealthy
 	}

@@ -16,6 +16,8 @@ type Table struct {
 	names    map[string]*Role // by id and by alias
 	offers   []offer          // by profile index
 	lines    map[string]line  // by role id
+	egress   []int            // by profile index: the number of what it shares with others, -1 = nothing
+	egresses []egress         // by number
 }
 
 // line is the order in which a role's accounts are considered, before any request.
@@ -53,6 +55,7 @@ func NewTable(profiles []Profile, roles []Role, s Settings) (*Table, error) {
 	for _, r := range t.Roles {
 		t.lines[r.ID] = t.line(r)
 	}
+	t.shareEgress()
 	return t, nil
 }
 

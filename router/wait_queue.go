@@ -182,9 +182,15 @@ func (w *waiter) unenroll() {
 	w.at = nil
 }
 
-// slotted reports whether all that a node needs is one of the slots of which its account has so many.
+// slotted reports whether all that a node needs is one of the slots of which its account has so many, or its turn to try
+// the account.
 func slotted(n *Node) bool {
-	return n.Reason == ReasonConcurrency || n.Reason == Usable && n.Profile.MaxConcurrency > 0
+	switch n.Reason {
+	case ReasonConcurrency, ReasonHalfOpen:
+		return true
+	default:
+		return n.Reason == Usable && (n.Profile.MaxConcurrency > 0 || n.Trial)
+	}
 }
 
 // slotsOf are the slots of a node's account.
@@ -209,7 +215,7 @@ func (q *queue) give(w *waiter, s *slots) bool {
 		if n.Reason != Usable || !w.want.Open(n) || s != nil && w.plan.slotsOf(n) != s {
 			continue
 		}
-		if lease := q.router.leases.take(w.plan.slotsOf(n), n.Profile, w.want.Holder, now); lease != nil {
+		if lease, _ := q.router.leases.take(w.plan.Snapshot.live, n, w.want.Holder, now); lease != nil {
 			w.node, w.lease = n, lease
 			q.end(w)
 			return true
