@@ -1,10 +1,14 @@
 package wire
 
-import "iter"
+import (
+	"bytes"
+	"iter"
+	"slices"
+)
 
-// elements walks an array that stands in a proven body, and says where each element stands in the body. What is no array
+// ElementsOf walks an array that stands in a proven body, and says where each element stands in the body. What is no array
 // has none.
-func elements(body []byte, at Span) iter.Seq2[int, Span] {
+func ElementsOf(body []byte, at Span) iter.Seq2[int, Span] {
 	return func(yield func(int, Span) bool) {
 		if !at.Found() {
 			return
@@ -82,4 +86,24 @@ func (c *cutter) end(edits []Edit) []Edit {
 		cut = c.pending
 	}
 	return append(edits, Edit{At: cut})
+}
+
+// Without appends the edits that take top-level members out of a proven body, and returns which of the names were there.
+func Without(body []byte, names []string, edits []Edit) (all []Edit, removed []string) {
+	c := newCutter()
+	m := Object(body)
+	for from := m.c.pos; ; {
+		name, value, ok := m.Next()
+		if !ok {
+			return c.end(edits), removed
+		}
+		member := Span{from + bytes.IndexByte(body[from:], '"'), value.To}
+		from = value.To
+		if slices.Contains(names, string(name)) {
+			removed = append(removed, string(name))
+			c.cut(member)
+			continue
+		}
+		edits = c.keep(member, edits)
+	}
 }

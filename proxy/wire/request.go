@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -185,7 +186,7 @@ func (r *Request) Upstream(body []byte, model string, askUsage bool, edits []Edi
 		edits = append(edits, r.insert(`"model":`+Quote(model)))
 	}
 	if !r.Stream || !r.asks || !askUsage || r.WantsUse {
-		return sorted(edits)
+		return Sorted(edits)
 	}
 	const on = `"include_usage":true`
 	switch {
@@ -200,7 +201,7 @@ func (r *Request) Upstream(body []byte, model string, askUsage bool, edits []Edi
 	default:
 		edits = append(edits, Edit{Span{r.options.From + 1, r.options.From + 1}, on + ","})
 	}
-	return sorted(edits)
+	return Sorted(edits)
 }
 
 // insert puts a member first. A comma always follows: a body with no member of its own was refused.
@@ -214,13 +215,11 @@ func emptyObject(text []byte) bool {
 	return !some
 }
 
-// sorted orders edits by place; insertions at one place keep their order.
-func sorted(edits []Edit) []Edit {
-	for i := 1; i < len(edits); i++ {
-		for j := i; j > 0 && edits[j].At.From < edits[j-1].At.From; j-- {
-			edits[j], edits[j-1] = edits[j-1], edits[j]
-		}
-	}
+// Sorted orders edits by place. Insertions at one place keep their order, and stand in front of what is replaced there.
+func Sorted(edits []Edit) []Edit {
+	slices.SortStableFunc(edits, func(a, b Edit) int {
+		return cmp.Or(cmp.Compare(a.At.From, b.At.From), cmp.Compare(a.At.To, b.At.To))
+	})
 	return edits
 }
 

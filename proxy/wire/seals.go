@@ -14,7 +14,7 @@ type Seal struct {
 // ResponsesSeals lists what is sealed in the body of a Responses request. The body must be one that ReadRequest has taken.
 func ResponsesSeals(body []byte) []Seal {
 	var seals []Seal
-	for i, item := range elements(body, fields(body, whole(body), "input")[0]) {
+	for i, item := range ElementsOf(body, fields(body, whole(body), "input")[0]) {
 		if s := itemSeal(body, item); len(s.Value) > 0 {
 			s.Path = fmt.Sprintf("input[%d]", i)
 			seals = append(seals, s)
@@ -27,7 +27,7 @@ func ResponsesSeals(body []byte) []Seal {
 // returns where it stood. Every other byte stays. A vital seal is never taken out.
 func UnsealResponses(body []byte, keep func(value []byte) bool, edits []Edit) (all []Edit, removed []string) {
 	c := newCutter()
-	for i, item := range elements(body, fields(body, whole(body), "input")[0]) {
+	for i, item := range ElementsOf(body, fields(body, whole(body), "input")[0]) {
 		if s := itemSeal(body, item); len(s.Value) > 0 && !s.Vital && !keep(s.Value) {
 			c.cut(item)
 			removed = append(removed, fmt.Sprintf("input[%d]", i))
@@ -50,8 +50,8 @@ func itemSeal(body []byte, item Span) Seal {
 // MessagesSeals lists what is sealed in the body of a Messages request. The body must be one that ReadRequest has taken.
 func MessagesSeals(body []byte) []Seal {
 	var seals []Seal
-	for i, message := range elements(body, fields(body, whole(body), "messages")[0]) {
-		for j, block := range elements(body, assistantContent(body, message)) {
+	for i, message := range ElementsOf(body, fields(body, whole(body), "messages")[0]) {
+		for j, block := range ElementsOf(body, assistantContent(body, message)) {
 			if _, value := blockSeal(body, block); len(value) > 0 {
 				seals = append(seals, Seal{Value: value, Path: blockPath(i, j)})
 			}

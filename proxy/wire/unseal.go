@@ -12,7 +12,7 @@ func UnsealMessages(body []byte, keep func(value []byte) bool, edits []Edit) (al
 	top := fields(body, whole(body), "messages", "thinking", "context_management")
 	c := newCutter()
 	thoughtless := false // the last turn of the model calls tools and has lost the thought in front of them
-	for i, message := range elements(body, top[0]) {
+	for i, message := range ElementsOf(body, top[0]) {
 		u := unsealed(body, message, keep)
 		for _, j := range u.cut {
 			removed = append(removed, blockPath(i, j))
@@ -31,7 +31,7 @@ func UnsealMessages(body []byte, keep func(value []byte) bool, edits []Edit) (al
 		edits = append(edits, Edit{top[1], `{"type":"disabled"}`})
 		edits = keepThoughts(body, top[2], edits)
 	}
-	return sorted(edits), removed
+	return Sorted(edits), removed
 }
 
 // unsealing is what becomes of one message.
@@ -48,7 +48,7 @@ func (u *unsealing) empty() bool { return u.blocks > 0 && len(u.cut) == u.blocks
 
 func unsealed(body []byte, message Span, keep func(value []byte) bool) (u unsealing) {
 	c := newCutter()
-	for j, block := range elements(body, assistantContent(body, message)) {
+	for j, block := range ElementsOf(body, assistantContent(body, message)) {
 		u.blocks++
 		kind, value := blockSeal(body, block)
 		if len(value) > 0 && !keep(value) {
@@ -69,7 +69,7 @@ func unsealed(body []byte, message Span, keep func(value []byte) bool) (u unseal
 // keepThoughts takes the edits of the context out that are refused when there is no thinking: clear_thinking_20251015.
 func keepThoughts(body []byte, management Span, edits []Edit) []Edit {
 	c := newCutter()
-	for _, e := range elements(body, fields(body, management, "edits")[0]) {
+	for _, e := range ElementsOf(body, fields(body, management, "edits")[0]) {
 		if strings.HasPrefix(string(fields(body, e, "type")[0].In(body)), `"clear_thinking_`) {
 			c.cut(e)
 			continue

@@ -72,10 +72,11 @@ func (i *input) turn(t *neutral.Turn) error {
 	return nil
 }
 
-// think holds a thought that this API has sealed. Others mean nothing to it.
+// think holds a thought that this API has sealed. Others mean nothing to it, and none does to a model that has no thoughts.
 func (i *input) think(p *neutral.Part) {
+	thoughtless := i.known && !i.family.reasons()
 	switch {
-	case p.Seal.Format == neutral.SealOpenAI && p.Seal.Is():
+	case p.Seal.Format == neutral.SealOpenAI && p.Seal.Is() && !thoughtless:
 		i.thoughts = append(i.thoughts, p)
 	case p.Seal.Is():
 		i.drop("messages[].reasoning_details")

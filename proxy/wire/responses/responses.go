@@ -5,6 +5,7 @@
 //	Encode        neutral.Request → body
 //	Decoder       an event of the stream → neutral.Events
 //	DecodeAnswer  a whole response → neutral.Events
+//	ForCodex      the edits that a client's own Responses body needs before the Codex backend takes it
 //
 // # A conversation as items
 //
