@@ -80,7 +80,11 @@ func (e *encoder) keep(p *neutral.Part) bool {
 	case neutral.TextPart, neutral.RefusalPart:
 		return !blank(p.Text)
 	case neutral.ReasoningPart:
-		if e.m.claude && (!p.Seal.Is() || p.Seal.Format != neutral.SealAnthropic) || !e.m.claude && p.Seal.Hidden {
+		switch {
+		case e.m.claude && !p.Seal.Is():
+			e.drop("messages[].reasoning_content")
+			return false
+		case e.m.claude && p.Seal.Format != neutral.SealAnthropic, !e.m.claude && p.Text.Empty():
 			e.drop("messages[].reasoning_details")
 			return false
 		}

@@ -152,6 +152,7 @@ func (m *mender) answerKeyword(k keyword) (name string, keep bool) {
 	case k.name == "oneOf":
 		return "anyOf", true
 	case !slices.Contains(answerKeywords, k.name),
+		k.name == "items" && k.value[0] == '[', // a tuple
 		k.name == "format" && !slices.Contains(answerFormats, string(k.value)),
 		k.name == "minItems" && string(k.value) != "0" && string(k.value) != "1":
 		m.drop(k.name)

@@ -12,7 +12,7 @@ const defaultMaxTokens = 32_000
 // leastBudget is the smallest budget_tokens that the API takes.
 const leastBudget = 1024
 
-// answerRoom is what is added to a budget when the client has set no limit to the answer.
+// answerRoom is what is left for the answer beside a budget; of a small max_tokens, a quarter.
 const answerRoom = 4096
 
 // budgets are the tokens that each effort may spend where a model thinks by budget, in ascending order.
@@ -118,7 +118,7 @@ func (e *encoder) budget(t *thinking, said string) {
 			t.maxTokens = min(t.maxTokens, e.t.MaxOutput)
 		}
 	}
-	budget := min(want, t.maxTokens-max(t.maxTokens/4, 1)) // a quarter at least is the answer's
+	budget := min(want, t.maxTokens-min(t.maxTokens/4, answerRoom))
 	if budget < leastBudget {
 		e.drop(said)
 		return
