@@ -189,7 +189,7 @@ func (d *Decoder) done(e *event, events []neutral.Event) ([]neutral.Event, error
 	it.done = true
 	switch s.kind {
 	case message:
-		events, err = d.contents(it, s.content, events)
+		events, err = d.list(it, s.content, message, events)
 	case thought:
 		events, err = d.thoughts(it, &s, events)
 	case call:

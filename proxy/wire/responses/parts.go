@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"bytes"
-
 	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/neutral"
 )
@@ -58,11 +56,6 @@ func (d *Decoder) tell(it *item, p part, words []byte, events []neutral.Event) (
 	return append(events, neutral.Event{Kind: p.event, Tool: -1, Text: text}), nil
 }
 
-// contents tells those parts of a message that no event has told.
-func (d *Decoder) contents(it *item, content []byte, events []neutral.Event) ([]neutral.Event, error) {
-	return d.list(it, content, message, events)
-}
-
 // thoughts tells the summary of a thought, or itself, if no event has, and its seal.
 func (d *Decoder) thoughts(it *item, s *said, events []neutral.Event) ([]neutral.Event, error) {
 	events, err := d.list(it, s.summary, summary, events)
@@ -79,7 +72,7 @@ func (d *Decoder) thoughts(it *item, s *said, events []neutral.Event) ([]neutral
 
 // list tells the parts of an item that come behind the one that spoke last.
 func (d *Decoder) list(it *item, parts []byte, of kind, events []neutral.Event) ([]neutral.Event, error) {
-	a := wire.Array(bytes.TrimSpace(parts))
+	a := wire.Array(parts)
 	for at := 0; ; at++ {
 		one, ok := a.Next()
 		if !ok {
