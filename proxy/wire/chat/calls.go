@@ -29,7 +29,7 @@ func (b *body) calls(m *object) []neutral.Part {
 	}
 	if c, ok := m.child("function_call"); ok {
 		p := b.function(&c)
-		p.ID, p.Path = "function_call_"+strings.Trim(m.path, "messages[]"), c.path
+		p.ID, p.Path = "function_call_"+strings.Trim(m.path, "mesag[]"), c.path
 		calls = append(calls, p)
 	}
 	if len(calls) > 0 && b.spoken {

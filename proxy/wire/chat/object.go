@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,10 +30,8 @@ func (b *body) refuse(field, what string) {
 // leaveOut lists a member among the others, without indexes, once.
 func (b *body) leaveOut(path string) {
 	path = withoutIndexes(path)
-	for _, o := range b.others {
-		if o == path {
-			return
-		}
+	if slices.Contains(b.others, path) {
+		return
 	}
 	b.others = append(b.others, path)
 }
@@ -256,10 +255,8 @@ func (o *object) oneOf(name string, words ...string) string {
 	if s == "" {
 		return ""
 	}
-	for _, w := range words {
-		if s == w {
-			return s
-		}
+	if slices.Contains(words, s) {
+		return s
 	}
 	o.b.refuse(o.field(name), "must be one of "+strings.Join(words, ", "))
 	return ""

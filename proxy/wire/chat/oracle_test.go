@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,13 +75,13 @@ text "Two \"files\"."
 call call_a read {"path":"a.go"}
 call call_b list {} sealed google-gemini-v1 goo== hidden
 `
-	got := ""
+	var got strings.Builder
 	for _, p := range r.Turns[1].Parts {
 		p.Path = ""
 		line := part(p)
-		got += line[:len(line)-len(" at ")] + "\n"
+		got.WriteString(line[:len(line)-len(" at ")] + "\n")
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if len(r.Others) > 0 {

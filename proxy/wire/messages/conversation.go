@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"slices"
+
 	"hermes-hub/proxy/wire/neutral"
 )
 
@@ -60,18 +62,9 @@ func (c *conversation) add(assistant bool, p *neutral.Part) {
 	} else {
 		m.parts = append(m.parts, p)
 	}
-	if p.Kind == neutral.ToolCallPart && !contains(c.called, p.Name) {
+	if p.Kind == neutral.ToolCallPart && !slices.Contains(c.called, p.Name) {
 		c.called = append(c.called, p.Name)
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 // keep reports whether a part is written at all.

@@ -122,21 +122,16 @@ func TestModelOf(t *testing.T) {
 	f := func(name, want string) {
 		t.Helper()
 		m := modelOf(name)
-		got := [...]string{"never", "budget", "adaptive"}[m.thinking] + " " + m.off
-		for flag, set := range map[string]bool{"": false, " claude": m.claude} {
-			if set {
-				got += flag
-			}
-		}
+		words := []string{[...]string{"never", "budget", "adaptive"}[m.thinking], m.off}
 		for _, p := range []struct {
 			name string
 			has  bool
-		}{{"standing", m.standing}, {"xhigh", m.xhigh}, {"sampling", m.sampling}, {"forced", m.forced}, {"prefill", m.prefill}, {"schemas", m.schemas}} {
+		}{{"claude", m.claude}, {"standing", m.standing}, {"xhigh", m.xhigh}, {"sampling", m.sampling}, {"forced", m.forced}, {"prefill", m.prefill}, {"schemas", m.schemas}} {
 			if p.has {
-				got += " " + p.name
+				words = append(words, p.name)
 			}
 		}
-		if got != want {
+		if got := strings.Join(words, " "); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}

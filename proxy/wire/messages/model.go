@@ -31,15 +31,15 @@ type model struct {
 // taken less than earlier ones. Dots and a prefix ("anthropic/claude-opus-4.6") do not matter.
 func modelOf(name string) model {
 	name = strings.ReplaceAll(strings.ToLower(name), ".", "-")
-	at := strings.Index(name, "claude")
-	if at < 0 {
+	_, after, ok := strings.Cut(name, "claude")
+	if !ok {
 		form := thinksByBudget
 		if strings.Contains(name, "kimi") {
 			form = thinksAdaptive
 		}
 		return model{thinking: form, off: "disabled", xhigh: true, sampling: true, forced: true, prefill: true, schemas: true}
 	}
-	family, v := familyOf(strings.FieldsFunc(name[at+len("claude"):], func(r rune) bool {
+	family, v := familyOf(strings.FieldsFunc(after, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}))
 	m := model{claude: true, thinking: thinksAdaptive, off: "disabled", schemas: v >= 405, forced: true}

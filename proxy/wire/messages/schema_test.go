@@ -27,11 +27,12 @@ func outcome(e *encoder) string {
 	if e.err != nil {
 		return e.err.Error()
 	}
-	out := string(e.out)
+	var out strings.Builder
+	out.WriteString(string(e.out))
 	for _, d := range e.dropped {
-		out += " -" + d[strings.LastIndexByte(d, '.')+1:]
+		out.WriteString(" -" + d[strings.LastIndexByte(d, '.')+1:])
 	}
-	return out
+	return out.String()
 }
 
 func TestToolSchema(t *testing.T) {
