@@ -10,7 +10,6 @@ import (
 // openCall is a call that may still be answered.
 type openCall struct {
 	id, name string
-	byName   bool // a function_call, which is answered by its name
 	answered bool
 }
 
@@ -28,18 +27,22 @@ func (b *body) calls(m *object) []neutral.Part {
 		calls = append(calls, b.call(&c))
 	}
 	if c, ok := m.child("function_call"); ok {
-		p := b.function(&c)
+		p := b.called(&c)
 		p.ID, p.Path = "function_call_"+strings.Trim(m.path, "mesag[]"), c.path
 		calls = append(calls, p)
 	}
-	if len(calls) > 0 && b.spoken {
-		b.open, b.spoken = nil, false
+	if len(calls) > 0 && (b.spoken || b.open == nil) {
+		b.open, b.function, b.spoken = make(map[string]*openCall, len(calls)), nil, false
 	}
 	for _, c := range calls {
-		if b.called(c.ID) != nil {
+		if b.open[c.ID] != nil {
 			b.refuse(c.Path, "has the id of another call")
 		}
-		b.open = append(b.open, openCall{id: c.ID, name: c.Name, byName: m.peek("function_call") != nil})
+		open := &openCall{id: c.ID, name: c.Name}
+		b.open[c.ID] = open
+		if m.peek("function_call") != nil {
+			b.function = open
+		}
 	}
 	return calls
 }
@@ -53,7 +56,7 @@ func (b *body) call(c *object) neutral.Part {
 	if !ok {
 		b.refuse(c.field("function"), "is missing")
 	}
-	p := b.function(&f)
+	p := b.called(&f)
 	p.ID, p.Path = id, c.path
 	p.Seal = b.googleSeal(c)
 	p.Cache = b.cached(c)
@@ -61,31 +64,12 @@ func (b *body) call(c *object) neutral.Part {
 	return p
 }
 
-// function reads the name and the arguments of a call.
-func (b *body) function(f *object) neutral.Part {
+// called reads the name and the arguments of a call.
+func (b *body) called(f *object) neutral.Part {
 	arguments, _ := wire.Text(f.literal("arguments"))
 	p := neutral.Part{Kind: neutral.ToolCallPart, Name: f.needed("name"), Arguments: arguments}
 	f.rest()
 	return p
-}
-
-func (b *body) called(id string) *openCall {
-	for i := range b.open {
-		if b.open[i].id == id {
-			return &b.open[i]
-		}
-	}
-	return nil
-}
-
-// calledByName finds the function_call that a function's result answers.
-func (b *body) calledByName(name string) *openCall {
-	for i := range b.open {
-		if c := &b.open[i]; c.byName && c.name == name {
-			return c
-		}
-	}
-	return nil
 }
 
 // result reads a tool's message.
@@ -102,9 +86,12 @@ func (b *body) result(m *object) neutral.Part {
 	}
 	field, call := "tool_call_id", (*openCall)(nil)
 	if m.text("role") == "function" {
-		field, call = "name", b.calledByName(m.needed("name"))
+		field = "name"
+		if name := m.needed("name"); b.function != nil && b.function.name == name {
+			call = b.function
+		}
 	} else {
-		call = b.called(m.needed("tool_call_id"))
+		call = b.open[m.needed("tool_call_id")]
 	}
 	switch {
 	case call == nil:

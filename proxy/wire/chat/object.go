@@ -15,10 +15,11 @@ const maxMembers = 128
 
 // body is a client's body while it is read. Its first error stays; what is read after it is thrown away.
 type body struct {
-	err    *wire.FieldError
-	others []string
-	open   []openCall // calls of the last assistant turn that made any
-	spoken bool       // somebody else has spoken since then
+	err      *wire.FieldError
+	others   []string
+	open     map[string]*openCall // calls of the last assistant turn that made any, by their ids
+	function *openCall            // the function_call among them, which is answered by its name
+	spoken   bool                 // somebody else has spoken since then
 }
 
 func (b *body) refuse(field, what string) {
@@ -27,13 +28,19 @@ func (b *body) refuse(field, what string) {
 	}
 }
 
-// leaveOut lists a member among the others, without indexes, once.
+// leaveOut lists a member among the others, without indexes, once. The list ends in a header, and is bounded like one.
 func (b *body) leaveOut(path string) {
-	path = withoutIndexes(path)
-	if slices.Contains(b.others, path) {
+	const most, more = 32, "and-more"
+	if len(b.others) > most {
 		return
 	}
-	b.others = append(b.others, path)
+	path = withoutIndexes(path)
+	if len(b.others) == most {
+		path = more
+	}
+	if !slices.Contains(b.others, path) {
+		b.others = append(b.others, path)
+	}
 }
 
 // withoutIndexes makes "messages[3].name" of one message the name of all of them: "messages[].name".

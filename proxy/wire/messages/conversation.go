@@ -1,8 +1,6 @@
 package messages
 
 import (
-	"slices"
-
 	"hermes-hub/proxy/wire/neutral"
 )
 
@@ -10,7 +8,8 @@ import (
 type conversation struct {
 	system   []*neutral.Part
 	messages []message
-	called   []string // names of the tools that were called, each once
+	called   []string        // names of the tools that were called, each once
+	known    map[string]bool // the same names
 }
 
 // message is one turn of the protocol. Results of calls stand in front of anything else that a user says.
@@ -22,7 +21,7 @@ type message struct {
 
 // conversation arranges the turns, leaves out what cannot be said, and refuses what may not be.
 func (e *encoder) conversation() *conversation {
-	c := &conversation{}
+	c := &conversation{known: map[string]bool{}}
 	turns := e.r.Turns
 	leading := 0
 	for leading < len(turns)-1 && turns[leading].Role == neutral.System {
@@ -62,8 +61,8 @@ func (c *conversation) add(assistant bool, p *neutral.Part) {
 	} else {
 		m.parts = append(m.parts, p)
 	}
-	if p.Kind == neutral.ToolCallPart && !slices.Contains(c.called, p.Name) {
-		c.called = append(c.called, p.Name)
+	if p.Kind == neutral.ToolCallPart && !c.known[p.Name] {
+		c.called, c.known[p.Name] = append(c.called, p.Name), true
 	}
 }
 
@@ -111,25 +110,18 @@ func (e *encoder) checkCalls(c *conversation) {
 		if !m.assistant {
 			continue
 		}
-		var results []*neutral.Part
+		answered := map[string]bool{}
 		if i+1 < len(c.messages) {
-			results = c.messages[i+1].results
+			for _, r := range c.messages[i+1].results {
+				answered[r.ID] = true
+			}
 		}
 		for _, p := range m.parts {
-			if p.Kind == neutral.ToolCallPart && !hasResult(results, p.ID) {
+			if p.Kind == neutral.ToolCallPart && !answered[p.ID] {
 				e.refuse(p.Path, "has no result in the messages after it")
 			}
 		}
 	}
-}
-
-func hasResult(results []*neutral.Part, id string) bool {
-	for _, r := range results {
-		if r.ID == id {
-			return true
-		}
-	}
-	return false
 }
 
 // ended reports whether the assistant has the last word.

@@ -12,7 +12,7 @@ import (
 // Encode writes r as the body of a request to /v1/messages. r is not changed. The error is a *wire.FieldError in the words
 // of a chat client.
 func Encode(r *neutral.Request, t neutral.Target) (neutral.Encoded, error) {
-	e := &encoder{r: r, t: t, m: modelOf(t.Model), names: map[string]string{}, used: map[string]bool{}}
+	e := &encoder{r: r, t: t, m: modelOf(t.Model), names: map[string]string{}, used: map[string]int{}}
 	c := e.conversation()
 	e.checkTools(c.called)
 	think := e.think(c.begun(), c.ended())
@@ -41,7 +41,7 @@ type encoder struct {
 
 	marks int               // cache marks that are still one too many
 	names map[string]string // ids of the calls of the last turn that made any, as they are written
-	used  map[string]bool   // ids that were written
+	used  map[string]int    // how often each id was wanted
 }
 
 func (e *encoder) refuse(field, what string) {

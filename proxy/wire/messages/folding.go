@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -12,44 +11,75 @@ import (
 // branch requires it, or, of allOf, any does.
 type folding struct {
 	defs       []byte // the whole schema, for references into it
-	properties []byte // an object of them, or nil
-	folded     []keyword
-	required   [][]byte // quoted names
+	properties []keyword
+	required   []string // as literals
+	seen       map[string]bool
+	needed     map[string]bool
+}
+
+// newFolding begins with what the object says itself.
+func newFolding(object []keyword, defs []byte) *folding {
+	f := &folding{defs: defs, seen: map[string]bool{}, needed: map[string]bool{}}
+	f.own(value(object, "properties"))
+	for _, n := range namesIn(value(object, "required")) {
+		f.need(n)
+	}
+	return f
+}
+
+func (f *folding) own(properties []byte) {
+	for _, k := range keywordsOf(properties) {
+		if !f.seen[k.name] {
+			f.seen[k.name] = true
+			f.properties = append(f.properties, k)
+		}
+	}
+}
+
+func (f *folding) need(name string) {
+	if !f.needed[name] {
+		f.needed[name] = true
+		f.required = append(f.required, name)
+	}
+}
+
+// namesIn lists the literals of an array.
+func namesIn(list []byte) []string {
+	var names []string
+	a := wire.Array(list)
+	for n, ok := a.Next(); ok; n, ok = a.Next() {
+		names = append(names, string(n))
+	}
+	return names
 }
 
 // fold takes the branches of one combination in.
 func (f *folding) fold(branches []byte, all bool) {
-	var shared [][]byte
-	first := true
+	times := map[string]int{} // how many branches require it
+	var order []string
+	total := 0
 	a := wire.Array(branches)
 	for b, ok := a.Next(); ok; b, ok = a.Next() {
 		if b[0] != '{' {
 			continue
 		}
+		total++
 		keywords := keywordsOf(f.follow(b))
-		if p := value(keywords, "properties"); p != nil {
-			for _, k := range keywordsOf(p) {
-				if value(f.folded, k.name) == nil {
-					f.folded = append(f.folded, k)
-				}
+		f.own(value(keywords, "properties"))
+		here := namesIn(value(keywords, "required"))
+		slices.Sort(here)
+		for _, n := range slices.Compact(here) {
+			if times[n] == 0 {
+				order = append(order, n)
 			}
+			times[n]++
 		}
-		var here [][]byte
-		names := wire.Array(value(keywords, "required"))
-		for n, ok := names.Next(); ok; n, ok = names.Next() {
-			here = append(here, n)
-		}
-		switch {
-		case all:
-			f.required = append(f.required, here...)
-		case first:
-			shared = here
-		default:
-			shared = slices.DeleteFunc(shared, func(s []byte) bool { return !holds(here, s) })
-		}
-		first = false
 	}
-	f.required = append(f.required, shared...)
+	for _, n := range order {
+		if all || times[n] == total {
+			f.need(n)
+		}
+	}
 }
 
 // follow is what a branch says that is a reference into the schema: "#/$defs/name" or "#/definitions/name".
@@ -65,36 +95,13 @@ func (f *folding) follow(branch []byte) []byte {
 	return branch
 }
 
-func holds(list [][]byte, s []byte) bool {
-	return slices.ContainsFunc(list, func(l []byte) bool { return bytes.Equal(l, s) })
-}
-
-// into puts what was folded into the object's own properties and required names.
+// into sets what was folded as the object's properties and required names.
 func (f *folding) into(object []keyword) []keyword {
-	if len(f.folded) > 0 {
-		var properties []keyword
-		if f.properties != nil {
-			properties = keywordsOf(f.properties)
-		}
-		for _, k := range f.folded {
-			if value(properties, k.name) == nil {
-				properties = append(properties, k)
-			}
-		}
-		object = with(object, "properties", written(properties))
+	if len(f.properties) > 0 {
+		object = with(object, "properties", written(f.properties))
 	}
 	if len(f.required) > 0 {
-		var required [][]byte
-		names := wire.Array(value(object, "required"))
-		for n, ok := names.Next(); ok; n, ok = names.Next() {
-			required = append(required, n)
-		}
-		for _, n := range f.required {
-			if !holds(required, n) {
-				required = append(required, n)
-			}
-		}
-		object = with(object, "required", slices.Concat([]byte("["), bytes.Join(required, []byte(",")), []byte("]")))
+		object = with(object, "required", []byte("["+strings.Join(f.required, ",")+"]"))
 	}
 	return object
 }

@@ -34,11 +34,11 @@ func (e *encoder) id(id string) string {
 		sum := sha256.Sum256([]byte(id))
 		written = "call_" + hex.EncodeToString(sum[:12])
 	}
-	base := written
-	for n := 2; e.used[written]; n++ {
-		written = base + "_" + strconv.Itoa(n)
+	e.used[written]++
+	for n := e.used[written]; n > 1; n = e.used[written] {
+		written += "_" + strconv.Itoa(n)
+		e.used[written]++
 	}
-	e.used[written] = true
 	e.names[id] = written
 	return written
 }

@@ -231,14 +231,16 @@ func (m *mender) top(text, original []byte) []byte {
 		return text
 	}
 	keywords, changed := keywordsOf(text), false
-	f := folding{properties: value(keywords, "properties"), defs: original}
+	var f *folding
 	kept := make([]keyword, 0, len(keywords)+3)
 	for _, k := range keywords {
 		switch k.name {
 		case "anyOf", "oneOf", "allOf":
 			m.drop(k.name)
+			if f == nil {
+				f = newFolding(keywords, original)
+			}
 			f.fold(k.value, k.name == "allOf")
-			changed = true
 			continue
 		case "type":
 			if string(k.value) != `"object"` {
@@ -251,11 +253,14 @@ func (m *mender) top(text, original []byte) []byte {
 		}
 		kept = append(kept, k)
 	}
-	if changed || value(kept, "type") == nil {
-		if value(kept, "type") == nil {
-			kept = slices.Insert(kept, 0, keyword{"type", []byte(`"object"`)})
-		}
+	if value(kept, "type") == nil {
+		kept, changed = slices.Insert(kept, 0, keyword{"type", []byte(`"object"`)}), true
+	}
+	switch {
+	case f != nil:
 		return written(f.into(kept))
+	case changed:
+		return written(kept)
 	}
 	return text
 }
@@ -274,13 +279,15 @@ func isListOf(v []byte, word string) bool {
 // keywordsOf lists the members of an object. Of two with one name the later counts, as for most readers.
 func keywordsOf(text []byte) []keyword {
 	var list []keyword
+	at := map[string]int{}
 	o := wire.Object(text)
 	for name, v, ok := o.Next(); ok; name, v, ok = o.Next() {
 		k := keyword{string(name), v.In(text)}
-		if i := slices.IndexFunc(list, func(l keyword) bool { return l.name == k.name }); i >= 0 {
+		if i, twice := at[k.name]; twice {
 			list[i] = k
 			continue
 		}
+		at[k.name] = len(list)
 		list = append(list, k)
 	}
 	return list
