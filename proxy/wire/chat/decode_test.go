@@ -111,6 +111,21 @@ func TestDecodeReasoning(t *testing.T) {
 	f(`"thinking":{"type":"enabled"}`, "medium 0")
 }
 
+// The list of what was left out becomes a header: it has an end, and says so.
+func TestDecodeBoundsOthers(t *testing.T) {
+	var members strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&members, `,"x%d":1`, i)
+	}
+	r, err := Decode([]byte(`{"messages":[` + user + `]` + members.String() + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(r.Others, " "); !strings.HasPrefix(got, "x0 x1 ") || !strings.HasSuffix(got, " x31 and-more") {
+		t.Errorf("others: %s", got)
+	}
+}
+
 // Bodies come from anywhere. Decode never panics, and what it lets through names only members that may stand in a header.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
