@@ -55,7 +55,6 @@ profiles:
   c: {provider: openai-compatible, custom_base_url: "http://192.0.2.1/v1", auth_config: {api_key: kc}}
   d: {provider: openai}
 `,
-		"3:3: warning: profile a is never called: the protocol responses is not available yet (protocol_unavailable)",
 		"5:3: warning: profile c sends its credential unencrypted: its custom_base_url is plain http to another machine",
 		"6:3: warning: profile d has no credential: set its auth_config.api_key")
 	f(`roles: {orchestrator: {preferred_chain: [a]}}

@@ -24,7 +24,7 @@ var (
 	errEncoding       = errors.New("content encoding was not asked for")
 )
 
-// answer serves a call that is not streamed. Success is a whole JSON object with choices and no error in it; a 200 that is
+// answer serves a call that is not streamed. Success is a whole JSON object with an answer and no error in it; a 200 that is
 // anything else is a failure.
 func (t *try) answer(res *http.Response) *failure {
 	body, a, f := t.completion(res)
@@ -52,9 +52,12 @@ func (t *try) completion(res *http.Response) (body []byte, a wire.Answer, f *fai
 	if err != nil {
 		return nil, a, t.lost(err, res.StatusCode)
 	}
-	a = wire.ReadAnswer(body)
+	a, sealed := t.x.surface.whole(body)
 	if !a.Valid || a.Error || !a.Content {
 		return nil, a, t.fail(t.notAnAnswer(res, body), res.StatusCode, body)
+	}
+	for _, value := range sealed {
+		t.sealed(value)
 	}
 	return body, a, nil
 }

@@ -13,9 +13,11 @@ import (
 
 // failure is one attempt that did not answer, with nothing of it shown to the client yet.
 type failure struct {
-	reading quota.Reading
-	status  int    // upstream's, 0 when there was none
-	body    []byte // the head of upstream's body, for an error that is the client's own
+	reading    quota.Reading
+	status     int    // upstream's, 0 when there was none
+	body       []byte // the head of upstream's body, for an error that is the client's own
+	translated bool   // that body is of another protocol than the client's
+	unsaid     error  // the call was not made: an account of this kind cannot be told what the request wants
 }
 
 // try is one call to one account: what it holds, and how it went. Everything an attempt takes is given back by its defers.
@@ -23,6 +25,7 @@ type try struct {
 	x       *exchange
 	n       *router.Node
 	lease   *router.Lease
+	call    call
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	clock   *clock
@@ -34,10 +37,14 @@ type try struct {
 // committed and the next node may be tried.
 func (x *exchange) attempt(n *router.Node, lease *router.Lease) *failure {
 	defer lease.Release()
+	c, err := x.compose(n)
+	if err != nil {
+		return &failure{unsaid: err}
+	}
 
 	ctx, cancel := context.WithCancelCause(x.ctx)
 	defer cancel(nil)
-	t := &try{x: x, n: n, lease: lease, ctx: ctx, cancel: cancel, clock: newClock(cancel, x.firstTokenLimit()), started: lease.Started}
+	t := &try{x: x, n: n, lease: lease, call: c, ctx: ctx, cancel: cancel, clock: newClock(cancel, x.firstTokenLimit()), started: lease.Started}
 	defer t.clock.stop()
 
 	if len(x.told.Attempts) > 0 {
@@ -81,11 +88,7 @@ func (t *try) run() *failure {
 
 func (t *try) send() (*http.Response, error) {
 	x := t.x
-	body := x.body
-	if edits := x.req.Upstream(body, t.n.Model, true, nil); len(edits) > 0 {
-		body = wire.Splice(make([]byte, 0, len(body)+64), body, edits)
-	}
-	req, err := upstreamRequest(t.ctx, t.n.Profile, x.surface.path, body, x.r.Header, x.req.Stream, x.p.agent)
+	req, err := upstreamRequest(t.ctx, t.n.Profile, &t.call, x.surface.protocol, x.r.Header, x.p.agent)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +151,7 @@ func (t *try) over() bool {
 func (t *try) fail(r quota.Reading, status int, body []byte) *failure {
 	t.blame(r)
 	x := t.x
-	f := &failure{r, status, body}
+	f := &failure{reading: r, status: status, body: body}
 	if r.Failover {
 		x.classes = append(x.classes, r.Class)
 		return f
@@ -161,8 +164,8 @@ func (t *try) fail(r quota.Reading, status int, body []byte) *failure {
 func (t *try) blame(r quota.Reading) {
 	t.told.Outcome, t.told.Reason = string(r.Class), r.Reason
 	t.x.tried = append(t.x.tried, t.tried(string(r.Class), r.Reason, r.ResetAt))
-	if blamed(r.Class) {
-		t.x.p.router.Observe(t.n.Profile.ID, t.call(), r)
+	if blamed(r.Class) && !t.x.surface.aside {
+		t.x.p.router.Observe(t.n.Profile.ID, t.observed(), r)
 	}
 }
 
@@ -173,13 +176,16 @@ func (t *try) succeed(r quota.Reading, use wire.Usage) {
 	t.told.Usage = telemetry.Usage(use)
 	x.tried = append(x.tried, t.tried(router.Succeeded, "", time.Time{}))
 	x.told.Outcome = telemetry.Success
-	x.p.router.Observe(t.n.Profile.ID, t.call(), r)
+	if x.surface.aside {
+		return
+	}
+	x.p.router.Observe(t.n.Profile.ID, t.observed(), r)
 	if x.session != "" {
 		x.p.router.Bind(x.session, x.role.Role.ID, t.n.Profile.ID)
 	}
 }
 
-func (t *try) call() quota.Call {
+func (t *try) observed() quota.Call {
 	return quota.Call{Model: t.n.Model, Family: t.n.Family, StartedAt: t.started, At: time.Now()}
 }
 
@@ -193,3 +199,6 @@ func (t *try) close() {
 	attempts := t.x.told.Attempts
 	attempts[len(attempts)-1] = t.told
 }
+
+// sealed hears of reasoning that only this account can open.
+func (t *try) sealed([]byte) {}

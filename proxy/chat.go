@@ -3,6 +3,8 @@ package proxy
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"slices"
 
 	"hermes-hub/proxy/wire"
 	"hermes-hub/quota"
@@ -67,7 +69,28 @@ func (x *exchange) read() bool {
 		return false
 	}
 	x.told.Model, x.told.Stream = x.req.Model, x.req.Stream
+	if no := unkept(x.req.Kept); no != nil {
+		x.refuse(no, telemetry.InvalidCall)
+		return false
+	}
 	return true
+}
+
+// unkept refuses what goes on with something that one account keeps, or leaves something with it: any account of the role
+// may answer, and answers are kept nowhere.
+func unkept(k wire.Kept) *refusal {
+	field, what := "", "is not supported: answers are not kept here (store: false); send the whole input"
+	switch {
+	case k.Previous != "":
+		field = "previous_response_id"
+	case k.Conversation != "":
+		field = "conversation"
+	case k.Background:
+		field, what = "background", "cannot be true: answers are not kept here (store: false), so nobody could fetch one later"
+	default:
+		return nil
+	}
+	return &refusal{code: codeInvalidRequest, message: field + " " + what, param: field}
 }
 
 func badBody(err error) *refusal {
@@ -79,7 +102,7 @@ func badBody(err error) *refusal {
 }
 
 func (x *exchange) query() router.Query {
-	return router.Query{Role: x.role.Role, Model: x.role.Model, AnyNode: x.role.AnyNode, Session: x.session}
+	return router.Query{Role: x.role.Role, Model: x.role.Model, AnyNode: x.role.AnyNode, Session: x.session, Protocols: x.served}
 }
 
 // try walks the plan, waits for somebody to become free where that may help, and walks the plan as it is then.
@@ -126,6 +149,10 @@ func (x *exchange) ask(n *router.Node, lease *router.Lease) bool {
 		return true
 	}
 	x.endTrial()
+	if f.unsaid != nil {
+		x.unsaid = f.unsaid
+		x.mute = append(x.mute, itemOf(n))
+	}
 	x.failed = append(x.failed, itemOf(n))
 	if f.reading.Class == quota.ContextTooLong {
 		x.short = f
@@ -150,9 +177,16 @@ func (x *exchange) overflow(f *failure) {
 
 // exhaust answers that nobody could serve, from a plan that holds what the attempts have taught.
 func (x *exchange) exhaust(after *router.Plan) {
+	if what := x.surface.lacks; what != "" && !slices.ContainsFunc(after.Nodes, x.speaks) {
+		x.refuse(&refusal{code: codeNotFound, message: fmt.Sprintf("no account of role %q can %s", x.role.Role.ID, what)}, telemetry.InvalidCall)
+		return
+	}
 	if x.short != nil {
 		x.overflow(x.short)
 		return
 	}
 	x.refuse(exhausted(x.role.Role.ID, cmp.Or(x.role.Model, x.req.Model), after.Nodes, x.classes, after.At), telemetry.Exhausted)
 }
+
+// speaks reports whether a node is of a protocol that can serve the request.
+func (x *exchange) speaks(n router.Node) bool { return slices.Contains(x.served, n.Profile.Protocol) }

@@ -47,6 +47,3 @@ func newSettings(c Config) *settings {
 		names: hostname.Names{Listen: c.Listen, Allowed: c.AllowedHosts}, origins: newOrigins(c.AllowedOrigins),
 	}
 }
-
-// Protocols are the upstream protocols the proxy can speak. A node of another protocol is skipped, and check warns.
-func Protocols() []router.Protocol { return []router.Protocol{router.ProtocolChat} }

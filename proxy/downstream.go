@@ -29,16 +29,13 @@ func writeOut(w http.ResponseWriter, conn *http.ResponseController, b []byte) er
 	return nil
 }
 
-// heartbeat is one comment line with one newline: with two, a decoder that dispatches on blank lines stumbles (measured
-// with openai-python). It joins the event that follows it.
-var heartbeat = []byte(": hub\n")
-
 // downstream is the way to the client of a committed stream: whole events from the relay, heartbeats in its silence. One
 // timer serves a whole stream: a write only stamps, and the timer looks at the stamp when it fires.
 type downstream struct {
-	w    http.ResponseWriter
-	conn *http.ResponseController
-	gone func(error) // told once, of a client that a heartbeat found gone
+	w         http.ResponseWriter
+	conn      *http.ResponseController
+	heartbeat []byte
+	gone      func(error) // told once, of a client that a heartbeat found gone
 
 	mu      sync.Mutex // not held while bytes go out: that may take as long as writeStall
 	free    sync.Cond  // of mu: writing is over
@@ -117,7 +114,7 @@ func (d *downstream) beat() {
 		d.timer.Reset(max(left, heartbeatEvery/2))
 		return
 	}
-	if err := d.write(heartbeat); err != nil {
+	if err := d.write(d.heartbeat); err != nil {
 		d.done = true
 		d.gone(err)
 		return

@@ -66,7 +66,7 @@ func TestHeartbeatFindsTheClientGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &deaf{ResponseWriter: httptest.NewRecorder()}
 		told := 0
-		d := downstream{w: w, conn: http.NewResponseController(w.ResponseWriter), gone: func(error) { told++ }}
+		d := downstream{w: w, conn: http.NewResponseController(w.ResponseWriter), heartbeat: comment, gone: func(error) { told++ }}
 		d.open()
 		time.Sleep(25 * time.Second)
 		d.mu.Lock()
@@ -85,7 +85,7 @@ func TestHeartbeatFindsTheClientGone(t *testing.T) {
 func TestNoHeartbeatInsideAnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()
-		d := downstream{w: w, conn: http.NewResponseController(w)}
+		d := downstream{w: w, conn: http.NewResponseController(w), heartbeat: comment}
 		d.open()
 		if err := d.send([]byte("data: half"), true); err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 )
@@ -35,7 +34,7 @@ const (
 // meaning is the row of the error table that a code stands for.
 type meaning struct {
 	status int
-	kind   string // the envelope's type
+	kind   string // the type of OpenAI's envelope
 }
 
 // meanings has a row for every code; a test holds it against the list above.
@@ -80,40 +79,10 @@ func (e *refusal) Error() string { return string(e.code) + ": " + e.message }
 
 func (e *refusal) status() int { return meanings[e.code].status }
 
-// envelope is OpenAI's error body. Its code is always a string and its message never empty: clients read both.
-type envelope struct {
-	Error envelopeError `json:"error"`
-}
-
-type envelopeError struct {
-	Message         string  `json:"message"`
-	Type            string  `json:"type"`
-	Param           *string `json:"param"`
-	Code            code    `json:"code"`
-	RetryAfter      int     `json:"retry_after,omitempty"`
-	ResetsAt        int64   `json:"resets_at,omitempty"`
-	ResetsInSeconds int64   `json:"resets_in_seconds,omitempty"`
-}
-
-func (e *refusal) body() []byte {
-	out := envelopeError{
-		Message: e.message, Type: meanings[e.code].kind, Code: e.code,
-		RetryAfter: e.retryAfter, ResetsAt: e.resetsAt, ResetsInSeconds: e.resetsIn,
-	}
-	if e.param != "" {
-		out.Param = &e.param
-	}
-	b, err := json.Marshal(envelope{out})
-	if err != nil { // strings and numbers marshal always
-		panic(err)
-	}
-	return b
-}
-
-// write sends the refusal as the whole answer.
-func (e *refusal) write(w http.ResponseWriter) {
+// write sends the refusal as the whole answer, in the words of d.
+func (e *refusal) write(w http.ResponseWriter, d *dialect) {
 	h := w.Header()
-	body := e.body()
+	body := d.body(e, h.Get(headerRequestID))
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")

@@ -24,8 +24,9 @@ type exchange struct {
 	conn     *http.ResponseController // of the server's own writer, whose errors gin's would hide
 	r        *http.Request
 	surface  *surface
-	pathed   string // the role in the path, "" = none
-	key      *Key   // nil when no key is needed
+	served   []router.Protocol // of the accounts that can serve it
+	pathed   string            // the role in the path, "" = none
+	key      *Key              // nil when no key is needed
 	body     []byte
 	req      wire.Request
 	session  string
@@ -33,6 +34,8 @@ type exchange struct {
 	plan     router.Plan
 	tried    []router.Tried
 	classes  []quota.Class
+	unsaid   error              // what of the request could not be said to an account of another protocol
+	mute     []router.ChainItem // the nodes that it could not be said to
 	search
 
 	ctx       context.Context // of the request, with its deadlines
@@ -101,7 +104,7 @@ func (x *exchange) refuse(e *refusal, outcome telemetry.Outcome) {
 	}
 	x.setHubHeaders(nil)
 	x.committed = true
-	e.write(x.w)
+	e.write(x.w, x.surface.dialect)
 }
 
 // setHubHeaders says in the answer's head who served and what it took. n is nil when nobody did.

@@ -1,6 +1,10 @@
 package proxy
 
-import "net/http"
+import (
+	"net/http"
+
+	"hermes-hub/router"
+)
 
 // The headers that the hub answers with. Canonical forms, set directly.
 const (
@@ -13,11 +17,23 @@ const (
 	headerFailover    = "X-Hub-Failover-Reason"
 	headerXRequestID  = "X-Request-Id"
 	headerAnthropicID = "Request-Id"
+	headerDropped     = "X-Hub-Dropped-Params"
 )
 
-// toUpstream are the client's headers that an upstream may see. Everything else stays here: credentials, cookies, host
-// names, tracing, and Idempotency-Key, with which Go's transport would send a POST twice on its own.
-var toUpstream = [...]string{"Openai-Beta"}
+// Headers of Anthropic's API.
+const (
+	headerAnthropicVersion = "Anthropic-Version"
+	headerAnthropicBeta    = "Anthropic-Beta"
+)
+
+// toUpstream are the client's headers that an upstream of the same protocol may see. Everything else stays here:
+// credentials, cookies, host names, tracing, and Idempotency-Key, with which Go's transport would send a POST twice on its
+// own.
+var toUpstream = map[router.Protocol][]string{
+	router.ProtocolChat:      {"Openai-Beta"},
+	router.ProtocolResponses: {"Openai-Beta"},
+	router.ProtocolMessages:  {headerAnthropicVersion, headerAnthropicBeta},
+}
 
 // toClient are the upstream's headers that a client may see. Quota headers of one account are not the role's, and headers
 // that name the account or its organisation concern nobody.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -16,7 +15,8 @@ import (
 )
 
 // passOn returns an error that is the client's own, as the upstream told it: another account would say the same. The
-// upstream's body passes byte for byte when every client can read it; anything else is put into an error of ours.
+// upstream's body passes byte for byte when it is of the client's protocol and every client can read it; anything else is
+// put into an error of ours.
 func (x *exchange) passOn(f *failure) {
 	status := f.status
 	if status < 400 || status >= 500 || status == http.StatusUnauthorized || status == http.StatusTooManyRequests {
@@ -24,9 +24,9 @@ func (x *exchange) passOn(f *failure) {
 	}
 	x.told.Outcome, x.told.Status, x.told.Err = telemetry.InvalidCall, status, f.reading.Reason
 	body := x.clean(f.body)
-	if !legible(body) {
+	if f.translated || !x.surface.dialect.legible(body) {
 		e := refusal{code: codeOf(f.reading.Class), message: "the provider refused the request: " + plainMessage(body)}
-		body = e.body()
+		body = x.surface.dialect.body(&e, x.told.ID)
 	}
 	if x.committed {
 		x.aborted = true
@@ -39,15 +39,6 @@ func (x *exchange) passOn(f *failure) {
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.w.WriteHeader(status)
 	_ = writeOut(x.w, x.conn, body) // the client is gone or it is not: nothing is left to be done
-}
-
-// legible reports whether clients can read an error body: an object with words in it, whose code, where there is one, is a
-// string. Some providers repeat the status there, as a number.
-func legible(body []byte) bool {
-	e := gjson.GetBytes(body, "error")
-	message, code := e.Get("message"), e.Get("code")
-	return gjson.ValidBytes(body) && utf8.Valid(body) && e.IsObject() &&
-		message.Type == gjson.String && message.Str != "" && (code.Type == gjson.String || code.Type == gjson.Null)
 }
 
 // clean takes what the accounts were called with out of a text that goes to the client: some providers echo it.
@@ -100,7 +91,7 @@ func codeOf(c quota.Class) code {
 // plainMessage finds the words in an error body that is not legible; a page or a riddle has none.
 func plainMessage(body []byte) string {
 	const limit = 500
-	for _, path := range []string{"error.message", "message", "detail", "error"} {
+	for _, path := range []string{"error.message", "response.error.message", "message", "detail", "error"} {
 		if m := gjson.GetBytes(body, path); m.Type == gjson.String && m.Str != "" && gjson.ValidBytes(body) {
 			return m.Str[:min(len(m.Str), limit)]
 		}

@@ -112,12 +112,15 @@ func (p *Proxy) Handler() http.Handler {
 	e.RemoveExtraSlash = true
 	_ = e.SetTrustedProxies(nil) // nobody's X-Forwarded-For is believed; nil cannot fail
 	e.Use(p.recoverPanics)
-	for _, base := range []string{"/v1", "/r/:role/v1"} {
+	for _, base := range []string{"", "/r/:role", "/r/:role/anthropic"} {
 		for _, s := range surfaces() {
-			both(e, http.MethodPost, base+s.path, p.route(s))
+			both(e, http.MethodPost, base+s.endpoint, p.route(s))
 		}
-		e.GET(base+"/models", p.listModels)
-		e.GET(base+"/models/*id", p.oneModel)
+		both(e, http.MethodGet, base+"/v1/responses/:id", p.noResponse)
+		both(e, http.MethodDelete, base+"/v1/responses/:id", p.noResponse)
+		both(e, http.MethodPost, base+"/v1/responses/:id/cancel", p.noResponse)
+		e.GET(base+"/v1/models", p.listModels)
+		e.GET(base+"/v1/models/*id", p.oneModel)
 	}
 	both(e, http.MethodGet, "/healthz", func(c *gin.Context) { c.Data(http.StatusOK, "application/json", []byte(`{"status":"ok"}`)) })
 	both(e, http.MethodGet, "/readyz", gin.WrapH(p.ready))
@@ -136,10 +139,21 @@ func both(e *gin.Engine, method, path string, h gin.HandlerFunc) {
 	e.Handle(method, path+"/", h)
 }
 
+// noResponse answers for a response by its id: the hub keeps none, and asks the accounts to keep none.
+func (p *Proxy) noResponse(c *gin.Context) {
+	if _, no := p.settings.Load().keys.find(c.Request.Header); no != nil {
+		p.plain(c, no)
+		return
+	}
+	p.plain(c, &refusal{code: codeNotFound, message: "no such response: answers are not kept here (store: false)"})
+}
+
 // route serves one surface.
 func (p *Proxy) route(s *surface) gin.HandlerFunc {
+	served := servedBy(s)
 	return func(c *gin.Context) {
 		x := p.begin(c.Writer, c.Request, s, c.Param("role"))
+		x.served = served
 		x.conn = http.NewResponseController(bare(c.Writer))
 		defer func() {
 			x.finish()
@@ -160,7 +174,7 @@ func bare(w gin.ResponseWriter) http.ResponseWriter {
 }
 
 // plain answers a request that no surface serves.
-func (p *Proxy) plain(c *gin.Context, e *refusal) { deny(c.Writer, e) }
+func (p *Proxy) plain(c *gin.Context, e *refusal) { deny(c.Writer, c.Request, e) }
 
 // recoverPanics keeps a bug from taking the process down. gin's own recovery would swallow http.ErrAbortHandler and end a
 // cut stream cleanly, which a client takes for a whole answer; this one lets it through.

@@ -13,11 +13,12 @@ import (
 
 	"hermes-hub/proxy/wire"
 	"hermes-hub/quota"
+	"hermes-hub/router"
 	"hermes-hub/telemetry"
 )
 
 const (
-	// drainGrace is how long a stream that has said [DONE] may take to end, so that its connection can be used again.
+	// drainGrace is how long a stream that has told its end may take to end, so that its connection can be used again.
 	drainGrace = 100 * time.Millisecond
 	// heldComments is how many bytes of comments are kept in front of the first content; more are noise.
 	heldComments = 16 << 10
@@ -37,15 +38,11 @@ type stream struct {
 	down  downstream
 	*streamBuffers
 
-	usage          wire.Usage
-	seen, finished uint64 // choices, one bit each
-	done           bool   // [DONE]
-	meaningful     bool   // content has come
-	content        bool   // in this read
-	chunks         wire.ChunkReader
-	torn           bool   // part of an oversized event went out, its end did not
-	trouble        []byte // an error that arrived as an event
-	dropped        int    // bytes of events that say nothing and were left out
+	tap        tap
+	gist               // so far; content in this read
+	meaningful bool    // content has come
+	torn       bool    // part of an oversized event went out, its end did not
+	chat       chatTap // the tap of most streams
 }
 
 // streamBuffers are a stream's working memory, used again by the next one.
@@ -77,6 +74,9 @@ func (t *try) relayWhole(res *http.Response) *failure {
 	if body == nil {
 		return f
 	}
+	if t.x.surface.protocol != router.ProtocolChat {
+		return t.fail(broken("body:not_a_stream"), res.StatusCode, nil)
+	}
 	return t.relayEvents(res, bytes.NewReader(wire.AsStream(body)))
 }
 
@@ -85,9 +85,23 @@ func (t *try) relayEvents(res *http.Response, body io.Reader) *failure {
 	b := buffers.Get().(*streamBuffers)
 	defer b.giveBack()
 	s := &stream{t: t, res: res, body: body, streamBuffers: b}
-	s.down = downstream{w: t.x.w, conn: t.x.conn, gone: t.stop}
+	s.down = downstream{w: t.x.w, conn: t.x.conn, heartbeat: t.x.surface.dialect.heartbeat, gone: t.stop}
+	s.tap = s.tapped()
 	defer s.down.close()
 	return s.run()
+}
+
+// tapped is the tap between the account's protocol and the client's.
+func (s *stream) tapped() tap {
+	switch s.t.x.surface.protocol {
+	case router.ProtocolMessages:
+		return &messagesTap{stepTap{steps: &wire.MessagesReader{}, sealed: s.t.sealed}}
+	case router.ProtocolResponses:
+		return &responsesTap{stepTap: stepTap{steps: &wire.ResponsesReader{}, sealed: s.t.sealed}}
+	default:
+		s.chat.wantsUse = s.t.x.req.WantsUse
+		return &s.chat
+	}
 }
 
 func (b *streamBuffers) giveBack() {
@@ -112,8 +126,11 @@ func (s *stream) run() *failure {
 		if s.take() {
 			s.t.clock.progress()
 		}
-		if s.trouble != nil {
+		switch {
+		case s.trouble != nil:
 			return s.failed(s.complaint())
+		case s.nonsense != "":
+			return s.failed(broken(s.nonsense))
 		}
 		if s.meaningful && !s.t.x.committed {
 			s.commit()
@@ -154,7 +171,7 @@ func (s *stream) room() []byte {
 func (s *stream) take() (content bool) {
 	s.content = false
 	rest := s.in
-	for s.trouble == nil && !s.done {
+	for s.trouble == nil && s.nonsense == "" && !s.done {
 		e, n := s.split.Split(rest)
 		if n == 0 {
 			if n = s.split.Overflow(rest); n == 0 {
@@ -187,35 +204,7 @@ func (s *stream) event(e *wire.Event) {
 		}
 		return
 	}
-	c := s.chunks.Read(e.Data)
-	name := string(e.Name)
-	switch {
-	case c.Done:
-		s.done = true
-	case c.Error.Found(), c.Failed, name == "error":
-		s.trouble = append(s.trouble, e.Data...)
-		return
-	case !c.Valid, name == "ping":
-		s.dropped += len(e.Raw) // data that is no JSON kills clients; a ping is ours to send
-		return
-	}
-	s.note(&c, name)
-	if c.Bare && !s.t.x.req.WantsUse {
-		return
-	}
-	s.put(e, &c)
-}
-
-// note keeps what a chunk says of the answer.
-func (s *stream) note(c *wire.Chunk, name string) {
-	if c.Usage.Known {
-		s.usage = c.Usage
-	}
-	s.seen |= c.Choices
-	s.finished |= c.Finished
-	if c.Content || c.Finished != 0 || name != "" && name != "message" {
-		s.content = true
-	}
+	s.out = s.tap.take(e, s.out, &s.gist)
 }
 
 // unread passes on bytes of an event too large to be looked at. They count as content.
@@ -223,23 +212,6 @@ func (s *stream) unread(raw []byte) {
 	s.out = append(s.out, raw...)
 	s.content = true
 }
-
-// put appends an event to out.
-func (s *stream) put(e *wire.Event, c *wire.Chunk) {
-	mends := c.Mends()
-	if !e.Odd && len(mends) == 0 {
-		s.out = append(s.out, e.Raw...)
-		return
-	}
-	data := e.Data
-	if len(mends) > 0 {
-		data = wire.Splice(nil, data, mends)
-	}
-	s.out = wire.AppendEvent(s.out, e.Name, data)
-}
-
-// whole reports whether the protocol's end was seen: [DONE], or a finish reason for every choice that began.
-func (s *stream) whole() bool { return s.done || s.seen != 0 && s.finished == s.seen }
 
 // commit sends the answer's head. From here on no other account may answer.
 func (s *stream) commit() {
@@ -288,18 +260,16 @@ func (s *stream) finish() {
 	}
 }
 
-// ended is the upstream's own end of the stream: a success only when the protocol's end was seen before it. A [DONE]
-// that the upstream left out is added, because some clients wait for it.
+// ended is the upstream's own end of the stream: a success only when the protocol's end was seen before it. A What
+// the upstream left out of it is added.
 func (s *stream) ended() *failure {
 	x := s.t.x
 	switch {
-	case x.committed && s.whole():
-		if !s.done {
-			s.out = append(s.out, "data: [DONE]\n\n"...)
-			if err := s.flush(); err != nil {
-				s.left(err)
-				return nil
-			}
+	case x.committed && s.tap.whole():
+		s.out = s.tap.end(s.out)
+		if err := s.flush(); err != nil {
+			s.left(err)
+			return nil
 		}
 		s.finish()
 		return nil
@@ -317,7 +287,7 @@ func (s *stream) broke(err error) *failure {
 	case x.gone() || errors.Is(context.Cause(s.t.ctx), errStopped):
 		s.left(err)
 		return nil
-	case x.committed && s.whole():
+	case x.committed && s.tap.whole():
 		return s.ended()
 	case !x.committed:
 		return s.t.lost(err, http.StatusOK)
@@ -362,6 +332,6 @@ func (s *stream) interrupt() {
 		s.out = append(s.out, "\n\n"...)
 	}
 	e := refusal{code: codeInterrupted, message: "connection lost: the upstream broke off in the middle of its answer"}
-	s.out = wire.AppendEvent(s.out, nil, e.body())
+	s.out = s.tap.fail(s.out, &e, x.told.ID)
 	_ = s.flush() // the connection is cut next, whether the client heard it or not
 }

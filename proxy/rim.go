@@ -13,10 +13,10 @@ func (p *Proxy) rim(next http.Handler) http.Handler {
 		s := p.settings.Load()
 		switch {
 		case !s.names.Include(r):
-			deny(w, &refusal{code: codeForeignHost, message: "this Host is not served here; add it to server.allowed_hosts if it is meant to be"})
+			deny(w, r, &refusal{code: codeForeignHost, message: "this Host is not served here; add it to server.allowed_hosts if it is meant to be"})
 			return
 		case s.origins.foreign(r):
-			deny(w, &refusal{code: codeCrossOrigin, message: "pages of this web origin may not use the hub; add it to server.allowed_origins if they should"})
+			deny(w, r, &refusal{code: codeCrossOrigin, message: "pages of this web origin may not use the hub; add it to server.allowed_origins if they should"})
 			return
 		}
 		s.origins.tell(w.Header(), r)
@@ -27,7 +27,7 @@ func (p *Proxy) rim(next http.Handler) http.Handler {
 			// Codex asks so first, and falls back at once on this status and on no other (openai/codex#43353).
 			w.Header().Set("Upgrade", "HTTP/1.1")
 			w.Header().Set("Connection", "Upgrade")
-			deny(w, &refusal{code: codeUpgradeRequired, message: "WebSocket is not spoken here: send POST /v1/responses (for Codex: supports_websockets = false)"})
+			deny(w, r, &refusal{code: codeUpgradeRequired, message: "WebSocket is not spoken here: send POST /v1/responses (for Codex: supports_websockets = false)"})
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -40,9 +40,9 @@ func wantsWebSocket(r *http.Request) bool {
 }
 
 // deny answers a request that belongs to no exchange.
-func deny(w http.ResponseWriter, e *refusal) {
+func deny(w http.ResponseWriter, r *http.Request, e *refusal) {
 	nameRequest(w.Header())
-	e.write(w)
+	e.write(w, dialectAt(r.URL.Path))
 }
 
 // nameRequest gives the answer to a request that belongs to no exchange an id.
@@ -50,4 +50,5 @@ func nameRequest(h http.Header) {
 	id := newRequestID()
 	h.Set(headerRequestID, id)
 	h.Set(headerXRequestID, id)
+	h.Set(headerAnthropicID, id)
 }

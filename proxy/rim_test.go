@@ -136,7 +136,7 @@ func TestWebSocketIsToldAtOnce(t *testing.T) {
 	}
 	f("/v1/realtime", "404 code=not_found")
 	f("/v1/xresponses", "404 code=not_found")
-	r.want(r.send(http.MethodGet, "/v1/responses", ""), "404 code=not_found")
+	r.want(r.send(http.MethodGet, "/v1/responses", ""), "405 code=method_not_allowed")
 }
 
 // A slash too many is answered and never redirected: a redirected POST loses its body, or is not followed.

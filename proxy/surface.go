@@ -1,26 +1,74 @@
 package proxy
 
-import "hermes-hub/proxy/wire"
+import (
+	"hermes-hub/proxy/wire"
+	"hermes-hub/router"
+)
 
-// surface is one route of the client's protocol. All of them go through the same exchange; a row adds one.
+// surface is one route of a client's protocol. All of them go through the same exchange; a row adds one.
 type surface struct {
-	endpoint string // as metrics and logs name it
-	path     string // appended to an account's base URL
+	endpoint string          // as metrics and logs name it; its path under a base
+	protocol router.Protocol // what its client speaks: an account of the same is sent the client's own bytes
+	path     string          // appended to the base URL of such an account
+	dialect  *dialect
 	shape    wire.Shape
+	whole    func(body []byte) (wire.Answer, [][]byte) // looks at an answer that is not streamed, and at what is sealed in it
 	// own says that an account may put its own model in the place of one it does not list. What a chat asks any model
 	// can take up; an embedding of another model is noise in somebody's index.
 	own bool
+	// aside says that a call says nothing of the account that got it: it consumes nothing, and has limits of its own.
+	aside bool
+	// alone says that no other protocol has the like: an account of another one cannot be asked by translation.
+	alone bool
+	// stores says that a provider keeps what it answers unless it is told not to.
+	stores bool
+	// lacks is what no account can do when none speaks the protocol of a surface that is alone; "" = that is no answer.
+	lacks string
 }
 
-// The surfaces of OpenAI's API.
+// The surfaces of OpenAI's API, and of Anthropic's.
 var (
-	chatSurface       = surface{endpoint: "/v1/chat/completions", path: "/chat/completions", shape: wire.Chat, own: true}
-	completionSurface = surface{endpoint: "/v1/completions", path: "/completions", shape: wire.Completion, own: true}
-	embeddingSurface  = surface{endpoint: "/v1/embeddings", path: "/embeddings", shape: wire.Embedding}
+	chatSurface = surface{
+		endpoint: "/v1/chat/completions", protocol: router.ProtocolChat, path: "/chat/completions", dialect: &openAI,
+		shape: wire.Chat, whole: chatAnswer, own: true,
+	}
+	completionSurface = surface{
+		endpoint: "/v1/completions", protocol: router.ProtocolChat, path: "/completions", dialect: &openAI,
+		shape: wire.Completion, whole: chatAnswer, own: true, alone: true,
+	}
+	embeddingSurface = surface{
+		endpoint: "/v1/embeddings", protocol: router.ProtocolChat, path: "/embeddings", dialect: &openAI,
+		shape: wire.Embedding, whole: chatAnswer, alone: true,
+	}
+	messagesSurface = surface{
+		endpoint: "/v1/messages", protocol: router.ProtocolMessages, path: "/v1/messages", dialect: &anthropic,
+		shape: wire.Messages, whole: wire.ReadMessagesAnswer, own: true,
+	}
+	countSurface = surface{
+		endpoint: "/v1/messages/count_tokens", protocol: router.ProtocolMessages, path: "/v1/messages/count_tokens", dialect: &anthropic,
+		shape: wire.TokenCount, whole: tokenCount, own: true, aside: true, alone: true, lacks: "count tokens",
+	}
+	responsesSurface = surface{
+		endpoint: "/v1/responses", protocol: router.ProtocolResponses, path: "/responses", dialect: &openAI,
+		shape: wire.Responses, whole: wire.ReadResponsesAnswer, own: true, stores: true,
+	}
+	compactSurface = surface{
+		endpoint: "/v1/responses/compact", protocol: router.ProtocolResponses, path: "/responses/compact", dialect: &openAI,
+		shape: wire.Shape{Needs: "input", Keeps: true}, whole: wire.ReadResponsesAnswer, own: true, alone: true, lacks: "compact a conversation",
+	}
 )
 
 // surfaces lists them all, for the routes and the metrics.
-func surfaces() []*surface { return []*surface{&chatSurface, &completionSurface, &embeddingSurface} }
+func surfaces() []*surface {
+	return []*surface{
+		&chatSurface, &completionSurface, &embeddingSurface,
+		&messagesSurface, &countSurface, &responsesSurface, &compactSurface,
+	}
+}
+
+func chatAnswer(body []byte) (wire.Answer, [][]byte) { return wire.ReadAnswer(body), nil }
+
+func tokenCount(body []byte) (wire.Answer, [][]byte) { return wire.ReadTokenCount(body), nil }
 
 // Endpoints lists the routes that metrics and logs may name.
 func Endpoints() []string {

@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"hermes-hub/router"
 )
+
+// anthropicVersion is what an account of Anthropic's protocol is told where the client said nothing: it needs one, and
+// this is the one that every such server knows.
+const anthropicVersion = "2023-06-01"
 
 // upstreamRequest builds the request to an account: the only place where one is built, and where a credential is revealed.
 // It starts from nothing and takes what it needs, so that nothing of the client's can slip through: neither its
@@ -17,24 +22,30 @@ import (
 //
 // The transport gets a body that belongs to it alone: golang/go#40747 cuts streams whose upstream answers while the
 // client's body is still being read.
-func upstreamRequest(ctx context.Context, p *router.Profile, path string, body []byte, client http.Header, stream bool, agent string) (*http.Request, error) {
-	target, err := url.Parse(p.BaseURL + path)
+func upstreamRequest(ctx context.Context, p *router.Profile, c *call, spoken router.Protocol, client http.Header, agent string) (*http.Request, error) {
+	target, err := url.Parse(address(p, c.path))
 	if err != nil {
 		return nil, err
 	}
 	h := make(http.Header, 8+len(p.Headers))
-	copyListed(h, client, toUpstream[:])
+	if spoken == p.Protocol {
+		copyListed(h, client, toUpstream[spoken])
+	}
 	h["Content-Type"] = []string{"application/json"}
 	h["Accept"] = []string{"application/json"}
-	if stream {
+	if c.stream {
 		h["Accept"] = []string{"text/event-stream"}
 	}
 	h["Accept-Encoding"] = []string{"identity"}
 	h["User-Agent"] = []string{agent}
-	if !p.Credential.Empty() {
-		h["Authorization"] = []string{"Bearer " + p.Credential.Reveal()}
+	authorize(h, p)
+	for name, values := range p.Headers {
+		if name == headerAnthropicBeta {
+			values = bothBetas(h[name], values)
+		}
+		h[name] = values
 	}
-	maps.Copy(h, p.Headers)
+	body := c.body
 	req := &http.Request{
 		Method:        http.MethodPost,
 		URL:           target,
@@ -49,3 +60,64 @@ func upstreamRequest(ctx context.Context, p *router.Profile, path string, body [
 	}
 	return req.WithContext(ctx), nil
 }
+
+// address is where a call to an account goes. Anthropic's base URL ends in front of /v1, but many servers that speak its
+// protocol publish theirs with it.
+func address(p *router.Profile, path string) string {
+	if rest, ok := strings.CutPrefix(path, "/v1/"); ok && strings.HasSuffix(p.BaseURL, "/v1") {
+		path = "/" + rest
+	}
+	return p.BaseURL + path
+}
+
+// authorize says by what right the account is called.
+func authorize(h http.Header, p *router.Profile) {
+	if p.Protocol == router.ProtocolMessages && h[headerAnthropicVersion] == nil {
+		h[headerAnthropicVersion] = []string{anthropicVersion}
+	}
+	if p.Credential.Empty() {
+		return
+	}
+	switch style(p) {
+	case router.AuthXAPIKey:
+		h["X-Api-Key"] = []string{p.Credential.Reveal()}
+	case router.AuthGoogKey:
+		h["X-Goog-Api-Key"] = []string{p.Credential.Reveal()}
+	case router.AuthAPIKey:
+		h["Api-Key"] = []string{p.Credential.Reveal()}
+	default:
+		h["Authorization"] = []string{"Bearer " + p.Credential.Reveal()}
+	}
+}
+
+// style is how an account's key travels: its provider's way in its provider's protocol, else the way of the protocol.
+func style(p *router.Profile) router.Auth {
+	switch {
+	case p.Protocol == p.Provider.Protocol:
+		return p.Provider.Auth
+	case p.Protocol == router.ProtocolMessages:
+		return router.AuthXAPIKey
+	case p.Protocol == router.ProtocolGemini:
+		return router.AuthGoogKey
+	default:
+		return router.AuthBearer
+	}
+}
+
+// bothBetas is what the client wants of Anthropic's betas, byte for byte, and what the account needs on top.
+func bothBetas(wanted, needed []string) []string {
+	if len(wanted) == 0 {
+		return needed
+	}
+	all := strings.Join(wanted, ",")
+	for _, n := range needed {
+		for beta := range strings.SplitSeq(n, ",") {
+			if beta = strings.TrimSpace(beta); !slices.Contains(strings.FieldsFunc(all, isListGap), beta) {
+				all += "," + beta
+			}
+		}
+	}
+	return []string{all}
+}
+
+func isListGap(r rune) bool { return r == ',' || r == ' ' }

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -49,7 +50,7 @@ func anyUsable(nodes []Node) bool {
 // configured, then what the account cannot do, then its health and its provider's, then its slots and whether it is being
 // tried, then what is left of it.
 func judge(n *Node, s *Snapshot, q *Query, fixed, wanted, roleDefault named, occ Occupancy, now time.Time) {
-	if n.Reason = s.Table.unfit(n.Profile); n.Reason != Usable {
+	if n.Reason = s.Table.unfit(n.Profile, q.Protocols); n.Reason != Usable {
 		return
 	}
 	st := &s.Standings[n.Index]
@@ -63,6 +64,8 @@ func judge(n *Node, s *Snapshot, q *Query, fixed, wanted, roleDefault named, occ
 	switch {
 	case !ok:
 		n.Reason = ReasonModel
+	case n.cannot(q.Needs) != Usable:
+		n.Reason = n.cannot(q.Needs)
 	case block.State != quota.Ready:
 		n.Reason, n.Block = Reason(block.State), block
 	default:
@@ -76,14 +79,13 @@ func judge(n *Node, s *Snapshot, q *Query, fixed, wanted, roleDefault named, occ
 // another call may be trying it.
 func (s *Snapshot) admissible(n *Node, occ Occupancy, now time.Time) {
 	o := s.outageOf(n.Index)
-	rest := o.resting(now)
 	switch {
-	case rest.State != quota.Ready && !(n.resort && o.resort):
-		n.Reason, n.Block = ReasonCooldown, rest
+	case o.resting(now) && !(n.resort && o.resort):
+		n.Reason, n.Block = ReasonCooldown, o.rest
 	case n.Profile.MaxConcurrency > 0 && occ.Held(n.Index) >= n.Profile.MaxConcurrency:
 		n.Reason = ReasonConcurrency
-	default:
-		s.halfOpen(n, occ, now)
+	case o.unproven() || !s.Standings[n.Index].Spotless():
+		s.halfOpen(n, o, occ, now)
 	}
 }
 
@@ -101,12 +103,33 @@ func (s *Snapshot) lastResort(nodes []Node, occ Occupancy, now time.Time) {
 	}
 }
 
-// unfit is why the configuration rules an account out, whatever is asked.
-func (t *Table) unfit(p *Profile) Reason {
+// cannot is why the node's model is ruled out by what is known of it.
+func (n *Node) cannot(needs Needs) Reason {
+	if needs == (Needs{}) {
+		return Usable
+	}
+	m := ModelOf(n.Profile.Provider.ID, n.Model)
+	switch window := cmp.Or(n.Profile.ContextLength, m.Window); {
+	case window > 0 && needs.Tokens > window:
+		return ReasonWindow
+	case needs.Tools && m.Tools == Unable:
+		return ReasonTools
+	case needs.Vision && m.Vision == Unable:
+		return ReasonVision
+	case needs.Structured && m.Structured == Unable:
+		return ReasonStructured
+	default:
+		return Usable
+	}
+}
+
+// unfit is why the configuration rules an account out for whoever can use these protocols only; nil = any that is spoken
+// at all.
+func (t *Table) unfit(p *Profile, protocols []Protocol) Reason {
 	switch {
 	case !p.Enabled:
 		return ReasonDisabled
-	case !slices.Contains(t.Settings.Protocols, p.Protocol):
+	case !slices.Contains(t.Settings.Protocols, p.Protocol), protocols != nil && !slices.Contains(protocols, p.Protocol):
 		return ReasonProtocol
 	default:
 		return Usable

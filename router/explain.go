@@ -143,6 +143,8 @@ func (c *Candidate) skipped(n *Node, p *Plan) {
 		ev.Detail = known("protocol: " + string(n.Profile.Protocol))
 	case ReasonModel:
 		ev.Detail = known("requested model: " + p.Query.Model)
+	case ReasonWindow, ReasonTools, ReasonVision, ReasonStructured:
+		ev.Detail = known("model: " + n.Model)
 	case ReasonConcurrency:
 		ev.Source, ev.Detail = "leases", known(fmt.Sprintf("max_concurrency: %d", n.Profile.MaxConcurrency))
 	case ReasonHalfOpen:

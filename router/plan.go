@@ -25,6 +25,12 @@ const (
 	ReasonNoModel     Reason = "model_not_found" // this account answered so for this model
 	ReasonHalfOpen    Reason = "half_open"       // comes back from a block, and another call is trying it just now
 	ReasonThreshold   Reason = "quota_threshold" // nearly used up, while another account is not
+
+	// What is known of the account's model rules it out for this request.
+	ReasonWindow     Reason = "context_too_small"
+	ReasonTools      Reason = "tools_unsupported"
+	ReasonVision     Reason = "vision_unsupported"
+	ReasonStructured Reason = "structured_unsupported"
 )
 
 // Tier is why a node is in the plan at all, in the order of preference.
@@ -60,6 +66,18 @@ type Query struct {
 	Model   string // as requested, after role aliases were taken out; "" = whatever the node prefers
 	AnyNode bool   // a node may put its own model in place of Model: the role was named, or the model was "auto"
 	Session string // "" = none
+
+	Protocols []Protocol // of the accounts that can serve it; nil = all that the proxy speaks at all
+	Needs     Needs
+}
+
+// Needs is what a request wants of the model that serves it, as far as that can be told without asking. The zero Needs
+// rules nobody out.
+type Needs struct {
+	Tools      bool // calls of tools
+	Vision     bool // images in the prompt
+	Structured bool // an answer by a JSON schema
+	Tokens     int  // of the prompt, estimated from below; 0 = not told
 }
 
 // Plan is the answer to a Query: every node of the role with its verdict, in the order in which they are tried. The

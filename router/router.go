@@ -173,7 +173,7 @@ func (s *Snapshot) admit(n *Node, now time.Time) Refusal {
 		return Refusal{Reason: ReasonDisabled}
 	}
 	n.Index, n.Profile = i, s.Table.Profiles[i]
-	if why := s.Table.unfit(n.Profile); why != Usable {
+	if why := s.Table.unfit(n.Profile, nil); why != Usable {
 		return Refusal{Reason: why}
 	}
 	if n.Model == "" {
