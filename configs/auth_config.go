@@ -20,5 +20,9 @@ func (r *reader) readAuth(b *block, s Severity) (router.Secret, Account) {
 		OAuthFile: r.resolve(b.get("oauth_file").text("")),
 		Refresh:   b.get("refresh").yes(true),
 		TokenURL:  b.get("token_url").url("http", "https"),
+
+		ClientID:     b.get("client_id").text(""),
+		ClientSecret: b.get("client_secret").secret(s),
+		Project:      b.get("project").text(""),
 	}
 }

@@ -26,29 +26,22 @@ import (
 // Config is one configuration file made into values, every default filled in. It is not changed once main has laid its
 // flags over it (Override). It prints, logs and encodes without its secrets.
 type Config struct {
-	Path      string // as given to Load or Parse
-	Server    Server
-	Proxy     proxy.Config
-	Admin     admin.Config
-	Router    router.Settings
-	Profiles  []router.Profile // in file order
-	Accounts  []Account        // what is read of each profile beyond router.Profile; same order
-	Roles     []router.Role    // in file order, with every alias that applies
-	Threshold Threshold
-	Prices    []telemetry.Price // in file order
-	Runs      Runs
-	Journal   Journal
-	Warnings  Problems // in file order
-	NotYet    []NotYet // keys of the file that nothing acts on yet, in file order
+	Path     string // as given to Load or Parse
+	Server   Server
+	Proxy    proxy.Config
+	Admin    admin.Config
+	Router   router.Settings
+	Profiles []router.Profile  // in file order
+	Accounts []Account         // what is read of each profile beyond router.Profile; same order
+	Roles    []router.Role     // in file order, with every alias that applies
+	Prices   []telemetry.Price // in file order
+	Runs     Runs
+	Journal  Journal
+	Warnings Problems // in file order
+	NotYet   []NotYet // keys of the file that nothing acts on yet, in file order
 
 	table  *router.Table
 	places map[string]place
-}
-
-// Threshold is when a quota counts as nearly spent, and what happens then.
-type Threshold struct {
-	Percent float64 // router.quota_threshold_percent, of what remains
-	Action  string  // router.quota_threshold_action: notify or switch
 }
 
 // Load reads the file at path. getenv is asked for the variables that the file's secrets name. The error is a Problems.

@@ -76,8 +76,8 @@ func (c *Config) routerTree() *tree {
 	t.set("cooldown_max_seconds", s.Policy.CooldownMax)
 	t.set("quota_cooldown_seconds", s.Policy.QuotaCooldown)
 	t.set("rate_limit_cooldown_seconds", s.Policy.RateLimitCooldown)
-	t.set("quota_threshold_percent", c.Threshold.Percent)
-	t.set("quota_threshold_action", c.Threshold.Action)
+	t.set("quota_threshold_percent", c.Router.Threshold.Percent)
+	t.set("quota_threshold_action", thresholdAction(c.Router.Threshold))
 	t.set("lease_wait_seconds", c.Proxy.LeaseWait)
 	t.set("cooldown_wait_seconds", c.Proxy.CooldownWait)
 	t.set("request_timeout_seconds", c.Proxy.RequestTimeout)
@@ -140,6 +140,9 @@ func profileTree(p router.Profile, a Account) *tree {
 	auth.set("oauth_file", a.OAuthFile)
 	auth.set("refresh", a.Refresh)
 	auth.set("token_url", a.TokenURL)
+	auth.set("client_id", a.ClientID)
+	auth.set("client_secret", a.ClientSecret)
+	auth.set("project", a.Project)
 	t.set("auth_config", auth)
 	return t
 }
@@ -188,4 +191,11 @@ func journalTree(j Journal) *tree {
 	t.set("retention_hours", j.Retention.Hours())
 	t.set("max_event_bytes", j.MaxEventBytes)
 	return t
+}
+
+func thresholdAction(t router.Threshold) string {
+	if t.Switch {
+		return actionSwitch
+	}
+	return actionNotify
 }

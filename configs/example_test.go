@@ -16,7 +16,7 @@ import (
 func TestExampleLoads(t *testing.T) {
 	bare := parse(t, string(Example()), nil)
 	want := "router_profiles.yaml:74:3: warning: profile openai-main has no credential: set its auth_config.api_key\n" +
-		"router_profiles.yaml:102:3: warning: profile openrouter-backup has no credential: set its auth_config.api_key"
+		"router_profiles.yaml:108:3: warning: profile openrouter-backup has no credential: set its auth_config.api_key"
 	if diff := cmp.Diff(want, bare.Findings().Error()); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}

@@ -18,6 +18,10 @@ type Account struct {
 	OAuthFile string // auth_config.oauth_file, resolved; "" = none
 	Refresh   bool   // auth_config.refresh
 	TokenURL  string // auth_config.token_url; "" = the provider's own
+
+	ClientID     string        // auth_config.client_id; "" = what the file and its tokens say
+	ClientSecret router.Secret // auth_config.client_secret; likewise
+	Project      string        // auth_config.project: Google's; "" = asked for
 }
 
 // Probe is where an account's usage is asked for.

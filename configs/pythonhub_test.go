@@ -24,6 +24,7 @@ func TestPythonHubFile(t *testing.T) {
 			CooldownBase: 5 * time.Minute, CooldownMax: time.Hour,
 			QuotaCooldown: 30 * time.Minute, RateLimitCooldown: time.Minute,
 		},
+		Threshold: router.Threshold{Percent: 10},
 		Protocols: c.Router.Protocols,
 	}
 	if diff := cmp.Diff(want, c.Router); diff != "" {

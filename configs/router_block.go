@@ -13,6 +13,12 @@ import (
 // table bridges that.
 const defaultRole = "orchestrator"
 
+// What router.quota_threshold_action may be; the first is the default.
+const (
+	actionNotify = "notify"
+	actionSwitch = "switch"
+)
+
 var sessionHeaders = []string{"X-Hub-Session", "X-Hermes-Session-Id", "X-Session-Id"}
 
 // readRouter reads the block router and, where it is silent, the same keys at the top level, as old files have them.
@@ -30,11 +36,11 @@ func (r *reader) readRouter(b, top *block, c *Config) {
 		Policy:            r.policy(b),
 		Protocols:         proxy.Protocols(),
 	}
-	c.Threshold.Percent = 10
+	c.Router.Threshold.Percent = 10
 	if v, ok := b.get("quota_threshold_percent").number("percentage", 0, 100); ok {
-		c.Threshold.Percent = v
+		c.Router.Threshold.Percent = v
 	}
-	c.Threshold.Action = b.get("quota_threshold_action").oneOf("notify", "switch")
+	c.Router.Threshold.Switch = b.get("quota_threshold_action").oneOf(actionNotify, actionSwitch) == actionSwitch
 	c.Proxy.SessionHeaders = headerNames(b.get("session_headers"), sessionHeaders)
 	c.Proxy.LeaseWait = b.get("lease_wait_seconds").wait(10 * time.Second)
 	c.Proxy.CooldownWait = b.get("cooldown_wait_seconds").wait(45 * time.Second)

@@ -85,7 +85,7 @@ profiles:
     proxy_url: socks5://proxy:1080
     context_length: 200000
     probe: {enabled: false, base_url: "http://127.0.0.1:9/"}
-    auth_config: {api_key: "", access_token: token-a, oauth_file: ~/a.json, refresh: off, token_url: "https://idp.example.org/token"}
+    auth_config: {api_key: "", access_token: token-a, oauth_file: ~/a.json, refresh: off, token_url: "https://idp.example.org/token", client_id: cli, client_secret: shh, project: p-1}
   b: {provider: openai-codex}
   c: {provider: openai, max_concurrency: "5"}
 pricing:
@@ -135,7 +135,7 @@ func TestEveryKeyArrives(t *testing.T) {
 		r.Policy.CooldownBase != s(0.5) || r.Policy.CooldownMax != s(60) || r.Policy.QuotaCooldown != s(61) || r.Policy.RateLimitCooldown != s(62) {
 		t.Errorf("router = %+v", r)
 	}
-	f("threshold", Threshold{Percent: 2.5, Action: "switch"}, c.Threshold)
+	f("threshold", router.Threshold{Percent: 2.5, Switch: true}, c.Router.Threshold)
 	f("role", router.Role{
 		ID: "orchestrator", Name: "Chief", Aliases: []string{"boss", "manager"},
 		Chain:                []router.ChainItem{{Profile: "a"}, {Profile: "b", Model: "m-1"}, {Profile: "b", Model: "m-2"}},
@@ -150,7 +150,7 @@ func TestEveryKeyArrives(t *testing.T) {
 	}, c.Profiles[0])
 	f("account", Account{
 		LeaseMode: "strict", Probe: Probe{BaseURL: "http://127.0.0.1:9"},
-		OAuthFile: "/home/u/a.json", TokenURL: "https://idp.example.org/token",
+		OAuthFile: "/home/u/a.json", TokenURL: "https://idp.example.org/token", ClientID: "cli", ClientSecret: router.NewSecret("shh"), Project: "p-1",
 	}, c.Accounts[0])
 	f("slots", []int{0, 1, 5}, []int{c.Profiles[0].MaxConcurrency, c.Profiles[1].MaxConcurrency, c.Profiles[2].MaxConcurrency})
 	f("runs", Runs{DefaultRuntime: "hermes", Runtimes: []Runtime{
