@@ -28,6 +28,7 @@ type app struct {
 	router   *router.Router
 	trails   *router.Trails
 	ledger   *ledger
+	accounts *accounts
 	proxy    *proxy.Proxy
 	admin    *admin.Admin
 	planes   []*plane // proxy, then admin
@@ -58,6 +59,10 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*app, e
 	})
 	if err := a.router.Restore(ctx); err != nil {
 		log.Warn("the accounts' state of the last run is lost; it will be learnt anew", "error", err)
+	}
+	var err error
+	if a.accounts, err = newAccounts(cfg, a.router, log); err != nil {
+		return nil, err
 	}
 	registry := telemetry.NewRegistry()
 	a.ledger = newLedger(
@@ -158,10 +163,15 @@ func (a *app) run(ctx context.Context) error {
 	defer runtime.KeepAlive(floor)
 	keeper, stopKeeper := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	failed := make(chan error, len(a.planes)+1)
+	failed := make(chan error, len(a.planes)+2)
 	wg.Go(func() {
 		if err := a.router.Run(keeper); err != nil && !errors.Is(err, context.Canceled) {
 			failed <- fmt.Errorf("keep router state: %w", err)
+		}
+	})
+	wg.Go(func() {
+		if err := a.accounts.run(keeper); err != nil && !errors.Is(err, context.Canceled) {
+			failed <- fmt.Errorf("keep the accounts: %w", err)
 		}
 	})
 	var servers sync.WaitGroup

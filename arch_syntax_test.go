@@ -126,6 +126,7 @@ var revealers = map[string]string{
 	"proxy/identify.go":      "compares a client's key",
 	"proxy/passon.go":        "looks for the account's credential in what would be passed on",
 	"admin/keys.go":          "signs and verifies tokens, compares the metrics token",
+	"accounts.go":            "hands a credential to the prober, which sends it",
 	"doctor_credentials.go":  "reads when a token says it expires",
 	"configs/admin_block.go": "refuses a weak signing secret",
 	"configs/profiles.go":    "checks a proxy's URL; extra headers",

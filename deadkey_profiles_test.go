@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"hermes-hub/proxy/simulator"
@@ -81,6 +82,21 @@ func accountProofs() map[string]proof {
 		"profiles.*.account_id": {
 			from: edits{"#second", "account_id: one"}, to: edits{"#first", "account_id: one"}, want: [2]string{"false", "true"},
 			see: says("the same account as first", "check"),
+		},
+		"profiles.*.probe.enabled": { // each file has a path of its own: what was asked for before a reload does not count after it
+			from: edits{"probe: {enabled: false} #look", "probe: {enabled: true, base_url: PROBED/one}"},
+			to:   edits{"probe: {enabled: false} #look", "probe: {enabled: false, base_url: PROBED/two}"}, want: [2]string{"looked at", "left alone"},
+			see: func(s *scene) string {
+				if file, err := os.ReadFile(s.path); err != nil || strings.Contains(string(file), "/two") {
+					return s.more.visited(s.t.Context(), "/two")
+				}
+				return s.more.visited(s.t.Context(), "/one")
+			},
+		},
+		"profiles.*.probe.base_url": {
+			from: edits{"probe: {enabled: false} #look", "probe: {enabled: true}"},
+			to:   edits{"probe: {enabled: false} #look", "probe: {enabled: true, base_url: PROBED}"}, want: [2]string{"left alone", "looked at"},
+			see: func(s *scene) string { return s.more.visited(s.t.Context(), "/") },
 		},
 		// Keys of the Python hub's files that are not acted on are said to be ignored.
 		"profiles.*.profile_id":      {to: edits{"#first", "profile_id: x"}, want: [2]string{"false", "true"}, see: says("profile_id is ignored", "check")},

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -191,7 +192,28 @@ func routerProofs() map[string]proof {
 			},
 		},
 	}
+	maps.Copy(rows, thresholdProofs())
 	return rows
+}
+
+// thresholdProofs: the first account's last answer told that five percent of its session are left.
+func thresholdProofs() map[string]proof {
+	codex := edits{"first:\n    provider: openai-compatible", "first:\n    provider: openai-codex\n    protocol: chat\n    max_concurrency: 9", "#router", "quota_threshold_action: switch #action"}
+	nearlySpent := func(s *scene) string {
+		s.sim.Push("first", simulator.Status(200, `{"id":"x","object":"chat.completion","model":"sim-1","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`, http.Header{
+			"X-Codex-Primary-Used-Percent": {"95"}, "X-Codex-Primary-Window-Minutes": {"300"}, "X-Codex-Primary-Reset-After-Seconds": {"3600"},
+		}))
+		s.post(chatPath, chatBody)
+		return who(s)
+	}
+	return map[string]proof{
+		"router.quota_threshold_percent": {
+			from: codex, to: edits{"#router", "quota_threshold_action: switch\n  quota_threshold_percent: 1"}, want: [2]string{"200 second 1", "200 first 1"}, see: nearlySpent,
+		},
+		"router.quota_threshold_action": {
+			from: codex, to: edits{"#router", "quota_threshold_action: notify"}, want: [2]string{"200 second 1", "200 first 1"}, see: nearlySpent,
+		},
+	}
 }
 
 func deadlineProofs() map[string]proof {

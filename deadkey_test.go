@@ -57,12 +57,14 @@ profiles:
     custom_base_url: BASE
     preferred_models: [sim-1]
     auth_config: {api_key: key-first}
+    probe: {enabled: false} #look
     #first
   second:
     provider: openai-compatible
     custom_base_url: BASE
     preferred_models: [sim-1]
     auth_config: {api_key: key-second}
+    probe: {enabled: false}
     #second
 #top
 `

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/base64"
@@ -33,6 +34,8 @@ type proofWorld struct {
 	issuer  *httptest.Server
 	key     ed25519.PrivateKey
 	free    [2]string // addresses that nobody listens on
+	probed  *httptest.Server
+	visits  chan string // paths that were asked for at probed
 }
 
 const slowness = 700 * time.Millisecond
@@ -56,6 +59,12 @@ func newProofWorld(t *testing.T) *proofWorld {
 		fmt.Fprintf(rw, `{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","use":"sig","kid":"k","x":%q}]}`, base64.RawURLEncoding.EncodeToString(w.public()))
 	}))
 	t.Cleanup(w.issuer.Close)
+	w.visits = make(chan string, 100)
+	w.probed = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.visits <- r.URL.Path
+		http.NotFound(rw, r)
+	}))
+	t.Cleanup(w.probed.Close)
 	for i := range w.free {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -65,6 +74,24 @@ func newProofWorld(t *testing.T) *proofWorld {
 		defer l.Close() // both at once, or they would be one
 	}
 	return w
+}
+
+// visited tells whether a path that begins so is asked for, now or within the time in which every account is looked at.
+func (w *proofWorld) visited(ctx context.Context, prefix string) string {
+	enough := time.NewTimer(time.Second)
+	defer enough.Stop()
+	for {
+		select {
+		case path := <-w.visits:
+			if strings.HasPrefix(path, prefix) {
+				return "looked at"
+			}
+		case <-enough.C:
+			return "left alone"
+		case <-ctx.Done():
+			return "the test has ended"
+		}
+	}
 }
 
 func provider(t *testing.T, accounts ...simulator.Account) (*simulator.Provider, string) {
@@ -107,7 +134,7 @@ func (w *proofWorld) file(dir string, from, to edits) string {
 	text = replace(to...)(text)
 	return strings.NewReplacer(
 		"DIR", dir, "BASE", w.base, "ANOTHER", w.another, "SLOWTLS", w.slowTLS, "PROXY", w.proxy.URL, "ISSUER", w.issuer.URL,
-		"FREE1", w.free[0], "FREE2", w.free[1],
+		"PROBED", w.probed.URL, "FREE1", w.free[0], "FREE2", w.free[1],
 	).Replace(text)
 }
 

@@ -150,6 +150,7 @@ profiles:
     provider: openai-compatible
     custom_base_url: %s
     preferred_models: [sim-1]
+    probe: {enabled: false}
     auth_config: {api_key: "${KEY_FIRST}"}
   second:
     <<: *account

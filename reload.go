@@ -59,7 +59,10 @@ func (a *app) reload(f *configFile) {
 	}
 	t := next.Table()
 	a.ledger.metrics.Relabel(labels(t))
-	change := a.router.Swap(t) // before the proxy plane, whose client keys name roles of this table
+	change := a.router.Swap(t)                         // before the proxy plane, whose client keys name roles of this table
+	if err := a.accounts.configure(next); err != nil { // the file was checked: this is a bug that serving survives
+		a.log.Error("credentials not reloaded", "error", err)
+	}
 	a.proxy.Configure(next.Proxy)
 	a.admin.AllowHosts(next.Admin.AllowedHosts)
 	a.ledger.prices.Store(telemetry.NewPrices(next.Prices))

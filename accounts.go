@@ -1,0 +1,159 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"hermes-hub/configs"
+	"hermes-hub/quota/probe"
+	"hermes-hub/router"
+	"hermes-hub/router/credential"
+)
+
+// accounts is what goes on about the accounts beside their calls: the keyring keeps their credentials, the prober asks their
+// providers what is left, and the router hears of both.
+type accounts struct {
+	keyring *credential.Keyring
+	prober  *probe.Prober
+	router  *router.Router
+	log     *slog.Logger
+}
+
+func newAccounts(cfg *configs.Config, r *router.Router, log *slog.Logger) (*accounts, error) {
+	a := &accounts{router: r, log: log}
+	ways := &ways{by: map[string]*http.Transport{}}
+	a.keyring = credential.New(credential.Options{
+		Dir: filepath.Join(cfg.Server.DataDir, "credentials"), UserAgent: agent(), Transport: ways.through, OnChange: a.changed, Logger: log,
+	})
+	a.prober = probe.New(probe.Options{
+		UserAgent: agent(), Credentials: (*proberKeys)(a), Report: a.report, Logger: log,
+		Transport: func(profile string) http.RoundTripper {
+			p, _ := r.Snapshot().Table.Profile(profile)
+			if p == nil {
+				return ways.through("")
+			}
+			return ways.through(p.ProxyURL)
+		},
+	})
+	return a, a.configure(cfg)
+}
+
+// agent is how the hub names itself in every request of its own.
+func agent() string { return "hermes-hub/" + version }
+
+// configure makes these the accounts, at start and at every reload.
+func (a *accounts) configure(cfg *configs.Config) error {
+	if err := a.keyring.Configure(cfg.Credentials()); err != nil {
+		return err
+	}
+	a.prober.Configure(cfg.Probes())
+	return nil
+}
+
+// run keeps credentials fresh and asks for what is left, until ctx ends.
+func (a *accounts) run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	failed := make(chan error, 2)
+	for _, keep := range []func(context.Context) error{a.keyring.Run, a.prober.Run} {
+		wg.Go(func() { failed <- keep(ctx) })
+	}
+	return errors.Join(<-failed, <-failed)
+}
+
+// changed passes on what has changed about an account's credential.
+func (a *accounts) changed(c credential.Change) {
+	switch c.Event {
+	case credential.IdentityChanged:
+		a.router.Identify(c.Profile, c.Identity.Key())
+	case credential.CredentialChanged, credential.AuthRegained:
+		a.router.CredentialChanged(c.Profile)
+		a.prober.CredentialChanged(c.Profile)
+	case credential.AuthLost:
+		a.router.AuthRequired(c.Profile, string(c.Identity.Reason), time.Now())
+	}
+}
+
+// report passes on what a usage endpoint has measured. What else it came to says nothing about the account.
+func (a *accounts) report(r probe.Result) {
+	if r.Outcome != probe.Measured {
+		return
+	}
+	for _, reading := range r.Readings {
+		a.router.Measure(r.Profile, reading, r.At)
+	}
+}
+
+// proberKeys are the accounts' credentials as the prober sends them.
+type proberKeys accounts
+
+// Current is what a look at a profile is made with.
+func (k *proberKeys) Current(ctx context.Context, profile string) (probe.Credential, error) {
+	c, err := k.keyring.Current(ctx, profile)
+	if problem, ok := errors.AsType[*credential.Problem](err); ok {
+		if problem.State == credential.NotConfigured {
+			return probe.Credential{}, nil
+		}
+		return probe.Credential{}, fmt.Errorf("%w: %w", probe.ErrAuthRequired, err)
+	}
+	if err != nil {
+		return probe.Credential{}, err
+	}
+	return k.sent(profile, c), nil
+}
+
+// Refused asks for another credential than the one that a provider refused.
+func (k *proberKeys) Refused(ctx context.Context, profile string, used probe.Credential) (probe.Credential, bool) {
+	now, err := k.keyring.Current(ctx, profile)
+	if err != nil {
+		return probe.Credential{}, false
+	}
+	if sent := k.sent(profile, now); sent != used {
+		return sent, true
+	}
+	next, ok := k.keyring.Refused(ctx, profile, now.Token)
+	return k.sent(profile, next), ok
+}
+
+// sent is a credential in the provider's way of sending one.
+func (k *proberKeys) sent(profile string, c credential.Credential) probe.Credential {
+	out := probe.Credential{AccountID: c.AccountID, Project: c.Project, OAuth: c.Kind == credential.OAuth, Authorization: "Bearer " + c.Token.Reveal()}
+	p, ok := k.router.Snapshot().Table.Profile(profile)
+	if ok && !out.OAuth && p.Provider.Auth != router.AuthBearer {
+		out.Header, out.Authorization = string(p.Provider.Auth), c.Token.Reveal()
+	}
+	return out
+}
+
+// ways are the transports of what the hub asks on its own, one for each proxy that an account may have.
+type ways struct {
+	mu sync.Mutex
+	by map[string]*http.Transport
+}
+
+// through is the transport of a proxy, "" for that of the environment.
+func (w *ways) through(proxyURL string) http.RoundTripper {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t := w.by[proxyURL]; t != nil {
+		return t
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.Proxy = func(req *http.Request) (*url.URL, error) {
+		if proxyURL == "" {
+			return http.ProxyFromEnvironment(req)
+		}
+		return url.Parse(proxyURL)
+	}
+	t.ResponseHeaderTimeout = cmp.Or(t.ResponseHeaderTimeout, 30*time.Second)
+	w.by[proxyURL] = t
+	return t
+}
