@@ -170,7 +170,7 @@ func (d *Decoder) call(text []byte, seal neutral.Seal, events *[]neutral.Event) 
 	n := len(d.calls)
 	callID := string(id)
 	if callID == "" {
-		callID = d.inventID(text, n)
+		callID = d.inventID(n)
 	}
 	if d.calls[callID] {
 		return errTwice
@@ -185,12 +185,13 @@ func (d *Decoder) call(text []byte, seal neutral.Seal, events *[]neutral.Event) 
 	return nil
 }
 
-// inventID is the id of a call that comes without one. Nothing is drawn by lot: the answer's own id makes it unique in a
-// conversation. It need not be known again: with the client's next request it is written at the call and its result alike.
-func (d *Decoder) inventID(call []byte, n int) string {
+// inventID is the id of a call that comes without one. Nothing is drawn by lot: the answer's own id, or the chunk with what
+// it counts, makes it unique in a conversation. It need not be known again: with the client's next request it is written at
+// the call and its result alike.
+func (d *Decoder) inventID(n int) string {
 	of := d.id
 	if of == "" {
-		of = string(call)
+		of = string(d.data)
 	}
 	return "call_" + digest(of) + "_" + strconv.Itoa(n)
 }

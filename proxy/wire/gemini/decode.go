@@ -30,9 +30,10 @@ type Decoder struct {
 	ended   bool // Finished or Failed was told
 	whole   bool
 	claude  bool
-	id      string // of the answer
+	id      string          // of the answer
 	calls   map[string]bool // ids
 	usage   wire.Usage
+	data    []byte // the chunk that is read
 	buf     []byte // holds what the events of one chunk point to
 }
 
@@ -66,8 +67,17 @@ func decodeAnswer(body []byte, events []neutral.Event, wrapped bool) ([]neutral.
 	return events, errNoAnswer
 }
 
-// decode reads one chunk, or a list of them: errors come as lists too.
+// decode reads one chunk, or a list of them: errors come as lists too. Of what is not believed nothing is told.
 func (d *Decoder) decode(data []byte, events []neutral.Event, wrapped bool) ([]neutral.Event, error) {
+	told := len(events)
+	events, err := d.read(data, events, wrapped)
+	if err != nil {
+		return events[:told], err
+	}
+	return events, nil
+}
+
+func (d *Decoder) read(data []byte, events []neutral.Event, wrapped bool) ([]neutral.Event, error) {
 	d.buf = d.buf[:0]
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || data[0] != '[' {
@@ -118,11 +128,15 @@ func (d *Decoder) chunk(data []byte, events []neutral.Event, wrapped bool) ([]ne
 		return events, err
 	}
 	if c.fault != nil {
+		if d.ended {
+			return events, errAfterEnd
+		}
 		return d.fail(events, data), nil
 	}
 	if (c.candidates != nil || c.id != nil || c.usage != nil) && !d.started {
 		events = d.start(&c, events)
 	}
+	d.data = data
 	finish, fresh, err := d.candidate(c.candidates, &events)
 	if err != nil {
 		return events, err
@@ -137,8 +151,10 @@ func (d *Decoder) chunk(data []byte, events []neutral.Event, wrapped bool) ([]ne
 		return events, nil
 	case len(finish) > 0:
 		return d.finish(events, finish), nil
-	case c.candidates == nil && blocked(c.feedback):
-		return d.fail(events, data), nil
+	case c.candidates == nil:
+		if reason, ok := wire.Text(memberOf(c.feedback, "blockReason")); ok {
+			return d.fail(events, blockOf(reason)), nil
+		}
 	}
 	return events, nil
 }
@@ -192,9 +208,4 @@ func (d *Decoder) start(c *chunk, events []neutral.Event) []neutral.Event {
 func (d *Decoder) fail(events []neutral.Event, fault []byte) []neutral.Event {
 	d.ended = true
 	return append(events, neutral.Event{Kind: neutral.Failed, Tool: -1, Fault: fault})
-}
-
-// blocked reports whether a promptFeedback says why there is no answer.
-func blocked(feedback []byte) bool {
-	return len(feedback) > 0 && feedback[0] == '{' && memberOf(feedback, "blockReason") != nil
 }

@@ -41,18 +41,27 @@ func (d *Decoder) finish(events []neutral.Event, reason []byte) []neutral.Event 
 // faultOf puts a finishReason that is no end into the form of Google's errors. The finishMessage stays out of it: it quotes
 // the model, whose words must not be taken for the provider's.
 func faultOf(reason []byte) []byte {
-	return []byte(`{"error":{"code":500,"message":"The model ended its answer with ` + word(reason) + `","status":"INTERNAL"}}`)
+	return fault(500, "INTERNAL", "The model ended its answer with ", word(reason))
 }
 
-// word is a finishReason as it may stand in a message: capital letters and underscores.
+// blockOf does the same with the blockReason of a prompt that was not answered, which comes as a success.
+func blockOf(reason []byte) []byte {
+	return fault(400, "INVALID_ARGUMENT", "The prompt was blocked by content filter: ", word(reason))
+}
+
+func fault(code int, status, message, reason string) []byte {
+	return []byte(`{"error":{"code":` + strconv.Itoa(code) + `,"message":"` + message + reason + `","status":"` + status + `"}}`)
+}
+
+// word is a reason as it may stand in a message: capital letters and underscores.
 func word(reason []byte) string {
 	const longest = 48
-	if len(reason) > longest {
-		return "an unknown reason"
+	if len(reason) == 0 || len(reason) > longest {
+		return "UNKNOWN"
 	}
 	for _, c := range reason {
 		if (c < 'A' || c > 'Z') && c != '_' {
-			return "an unknown reason"
+			return "UNKNOWN"
 		}
 	}
 	return string(reason)

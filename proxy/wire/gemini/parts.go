@@ -118,13 +118,14 @@ func (e *encoder) call(p *neutral.Part, first bool) {
 	e.raw(`,"args":`)
 	e.arguments(p.Arguments)
 	e.raw("}")
+	own := p.Seal.Is() && p.Seal.Format == neutral.SealGoogle && !e.m.claude // Claude signs its thoughts, not its calls
 	switch {
-	case p.Seal.Format == neutral.SealGoogle && p.Seal.Is():
+	case own:
 		e.signature(p.Seal.Data)
 	case first && e.m.levels():
 		e.signature(skipSignature)
 	}
-	if p.Seal.Is() && p.Seal.Format != neutral.SealGoogle {
+	if p.Seal.Is() && !own {
 		e.drop("messages[].reasoning_details")
 	}
 	e.raw("}")

@@ -128,11 +128,14 @@ func (s *schema) take(n *node, text []byte) {
 		case "allOf":
 			all = value
 		case "properties":
+			// Twice, or not as it must be: some servers write an empty list for no properties.
+			s.changed = s.changed || n.properties != nil || value[0] != '{'
 			n.takeProperties(value)
 		case "required":
+			s.changed = s.changed || n.required != nil || value[0] != '['
 			n.takeRequired(value)
 		default:
-			n.add(string(name), value)
+			s.changed = !n.add(string(name), value) || s.changed
 		}
 	}
 	if ref != nil {
@@ -212,10 +215,13 @@ func (n *node) get(name string) []byte {
 	return nil
 }
 
-func (n *node) add(name string, value []byte) {
-	if value != nil && n.get(name) == nil {
-		n.keywords = append(n.keywords, keyword{name, value})
+// add takes a keyword in and reports whether it was not there.
+func (n *node) add(name string, value []byte) bool {
+	if value == nil || n.get(name) != nil {
+		return false
 	}
+	n.keywords = append(n.keywords, keyword{name, value})
+	return true
 }
 
 func (n *node) remove(name string) {

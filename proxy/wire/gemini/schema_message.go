@@ -37,11 +37,8 @@ var silent = []string{
 
 // writeMessage appends a subschema as a Schema message.
 func (s *schema) writeMessage(dst []byte, n *node) []byte {
-	s.constant(n)
-	s.typed(n)
 	m := message{nullable: string(n.get("nullable")) == "true"}
-	s.types(n, &m)
-	s.enum(n, &m)
+	s.settle(n, &m)
 	branches := s.branches(n, &m)
 	if s.depth == 1 && branches != nil {
 		s.flatten(n, branches)
@@ -64,6 +61,14 @@ func (s *schema) writeMessage(dst []byte, n *node) []byte {
 type message struct {
 	nullable bool
 	told     []byte // of the description, as the inside of a JSON string
+}
+
+// settle decides the type and the values.
+func (s *schema) settle(n *node, m *message) {
+	s.constant(n)
+	s.types(n, m)
+	s.typed(n)
+	s.enum(n, m)
 }
 
 // types takes null out of a list of types. Several others become branches.
@@ -165,11 +170,8 @@ func (s *schema) branches(n *node, m *message) [][]byte {
 		s.changed = true
 		n.remove(name)
 		s.take(n, branches[0])
-		s.constant(n)
-		s.typed(n)
-		s.types(n, m)
-		s.enum(n, m)
-		return nil
+		s.settle(n, m)
+		return s.branches(n, m)
 	}
 	if name == "oneOf" || len(n.keywords) > 1 {
 		s.changed = true
@@ -183,10 +185,15 @@ func (s *schema) flatten(n *node, branches [][]byte) {
 	s.changed = true
 	s.lose("anyOf")
 	for _, b := range branches {
-		if b[0] == '{' {
-			required := n.required
-			s.take(n, b)
-			n.required = required
+		if b[0] != '{' {
+			continue
+		}
+		var inner node
+		s.take(&inner, b)
+		for _, p := range inner.properties {
+			if !n.hasProperty([]byte(p.name)) {
+				n.properties = append(n.properties, p)
+			}
 		}
 	}
 	n.add("type", []byte(`"object"`))
@@ -229,10 +236,17 @@ func suits(name string, kind []byte) bool {
 // tell puts a keyword that cannot stand into the description.
 func (s *schema) tell(k *keyword, m *message) {
 	switch k.name {
-	case "type", "description", "items", "enum":
-		if k.name == "items" && k.value[0] == '[' {
+	case "type", "enum":
+	case "items":
+		switch k.value[0] {
+		case '{':
+		case '[':
 			s.note("items", k.value, m)
+		default: // of any kind
+			s.changed = true
 		}
+	case "description":
+		s.changed = s.changed || k.value[0] != '"'
 	case "minimum", "maximum":
 		if wire.Kind(k.value) != "a number" {
 			s.note(k.name, k.value, m)

@@ -53,7 +53,8 @@ func (e *encoder) thinking() (t thinking, most int) {
 		}
 		return thinking{}, most
 	}
-	t.thoughts = e.r.Effort != "none"
+	// Gemini 2.5 Flash-Lite does not think unasked, and may not be asked for thoughts then.
+	t.thoughts = e.r.Effort != "none" && (e.asked() || e.m.levels() || !e.m.lite)
 	if !e.asked() {
 		return t, most
 	}
