@@ -53,10 +53,10 @@ func (a *account) trouble(v *view) *Problem {
 	switch {
 	case v.problem != nil:
 		return v.problem
-	case v.stale == nil && a.renew:
-		return &Problem{State: AuthExpired, Reason: ReasonExpired, Detail: "the token has run out and was not refreshed yet"}
-	case a.renew || a.fixed != nil && v == a.fixed:
+	case v.stale != nil && (a.renew || v == a.fixed || v.stale.State == NotConfigured): // the last: its file is broken
 		return v.stale
+	case a.renew:
+		return &Problem{State: AuthExpired, Reason: ReasonExpired, Detail: "the token has run out and was not refreshed yet"}
 	}
 	return &Problem{
 		State: AuthExpired, Reason: ReasonExpired, Detail: "the token has run out, and refresh is off",

@@ -189,3 +189,21 @@ func TestWriteFailsAndOwnerSignsIn(t *testing.T) {
 		t.Errorf("the owner's file was written over: %s", got)
 	}
 }
+
+// A write that cannot be finished leaves nothing behind that holds tokens.
+func TestWriteLeavesNothing(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "in-the-way")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(path, []byte("canary")); err == nil {
+		t.Error("a folder was replaced")
+	}
+	if got := fmt.Sprint(folderOf(t, folder)); got != "[in-the-way]" {
+		t.Errorf("the folder holds %s", got)
+	}
+	if err := replaceFile(filepath.Join(folder, "gone"), []byte("canary")); err == nil {
+		t.Error("a file that is not there was replaced")
+	}
+}

@@ -90,9 +90,9 @@ func newEndpoint(t *testing.T, answer func(n int, w http.ResponseWriter)) *endpo
 		}
 		e.mu.Lock()
 		e.bodies, e.agents = append(e.bodies, string(body)), append(e.agents, r.UserAgent())
-		n := len(e.bodies)
+		n, answer := len(e.bodies), e.answer
 		e.mu.Unlock()
-		e.answer(n, w)
+		answer(n, w)
 	}))
 	t.Cleanup(e.Close)
 	return e
@@ -103,6 +103,13 @@ func (e *endpointFake) asked() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.bodies)
+}
+
+// then answers differently from now on.
+func (e *endpointFake) then(answer func(n int, w http.ResponseWriter)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answer = answer
 }
 
 // replies answers with a status and a text, always the same.

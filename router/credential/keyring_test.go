@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -156,6 +157,36 @@ func TestReusedTokenIsReadAgain(t *testing.T) {
 	}
 }
 
+// The owner signed in as somebody else while the hub refreshed the old account's token: its file is not written over.
+func TestOwnerWritesDuringRefresh(t *testing.T) {
+	var b *bench
+	e := newEndpoint(t, func(n int, w http.ResponseWriter) {
+		b.put(claudeTokens("owners", "refresh-owner", time.Hour))
+		grants(n, w)
+	})
+	b = newBench(t, Source{Provider: "claude", Refresh: true, TokenURL: e.URL}, claudeTokens("old", "refresh-0", -time.Hour))
+	b.wants("owners")
+	if got := b.content(); got != claudeTokens("owners", "refresh-owner", time.Hour) {
+		t.Errorf("the file is %s", got)
+	}
+}
+
+// The owner signed out while the hub refreshed: the file does not come back.
+func TestOwnerSignsOutDuringRefresh(t *testing.T) {
+	var b *bench
+	e := newEndpoint(t, func(n int, w http.ResponseWriter) {
+		if err := os.Remove(b.file); err != nil {
+			t.Error(err)
+		}
+		grants(n, w)
+	})
+	b = newBench(t, Source{Provider: "claude", Refresh: true, TokenURL: e.URL}, claudeTokens("old", "refresh-0", -time.Hour))
+	b.lacks(ReasonFileMissing, NotConfigured)
+	if _, err := os.Stat(b.file); err == nil {
+		t.Error("the file is back")
+	}
+}
+
 // The owner wrote a newer refresh token whose access token has run out too: that one is tried, once.
 func TestReusedTokenIsReplacedByTheFiles(t *testing.T) {
 	var b *bench
@@ -222,7 +253,7 @@ func TestEndpointInTrouble(t *testing.T) {
 		if e.asked() != asked {
 			t.Errorf("%s: the endpoint was hammered", name)
 		}
-		e.answer = grants
+		e.then(grants)
 		b.clock.pass(longestWait + time.Second)
 		b.wants(fmt.Sprintf("access-%d", asked+1))
 	}
@@ -231,11 +262,14 @@ func TestEndpointInTrouble(t *testing.T) {
 	f("blocked", replies(403, `<html>Just a moment...</html>`))
 	f("empty", replies(200, `{}`))
 	f("html", replies(200, `<html>`))
-	f("redirect", func(_ int, w http.ResponseWriter) {
-		w.Header().Set("Location", "http://127.0.0.1:1/elsewhere")
-		w.WriteHeader(http.StatusTemporaryRedirect)
-	})
-	f("cut", func(_ int, w http.ResponseWriter) {
+	elsewhere := newEndpoint(t, grants)
+	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect} {
+		f("redirect", func(_ int, w http.ResponseWriter) {
+			w.Header().Set("Location", elsewhere.URL)
+			w.WriteHeader(status)
+		})
+	}
+	f("cut short", func(_ int, w http.ResponseWriter) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte(`{"access_token":"x`))
 		panic(http.ErrAbortHandler)
@@ -315,19 +349,14 @@ func TestRunWaitsForRefreshes(t *testing.T) {
 	caller.Go(func() { _, _ = b.Current(t.Context(), "one") })
 	<-arrived
 	cancel()
-	select {
-	case <-stopped:
-		t.Error("Run ended before the refresh")
-	default:
-	}
 	close(goOn)
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
-	caller.Wait()
 	if !strings.Contains(b.content(), "refresh-1") {
-		t.Error("the new tokens are not in the file")
+		t.Error("Run ended before the new tokens were in their file")
 	}
+	caller.Wait()
 	b.clock.pass(2 * time.Hour)
 	if _, err := b.Current(t.Context(), "one"); err == nil || e.asked() != 1 {
 		t.Errorf("after Run: %v, %d requests", err, e.asked())

@@ -121,8 +121,6 @@ func (e endpoint) request(ctx context.Context, refreshToken string) (*http.Reque
 	if err != nil {
 		return nil, err
 	}
-	// An endpoint that breaks off must not get the token twice: the transport repeats what it takes for repeatable.
-	req.GetBody = nil
 	req.Header.Set("Content-Type", kind)
 	req.Header.Set("Accept", "application/json")
 	return req, nil

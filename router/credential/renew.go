@@ -113,18 +113,18 @@ func (s *store) refresh(ctx context.Context, target string) (again bool) {
 	return false
 }
 
-// take makes a grant the store's, and the file's unless its owner has written other tokens meanwhile: those are newer, or
-// another account's.
+// take makes a grant the store's, and the file's unless its owner has written other tokens meanwhile, which are newer or
+// another account's, or has signed out.
 func (s *store) take(g grant, target string) {
 	k := &s.known
 	now := s.rig.now()
 	base := k.reading
-	if disk, p := readFile(target, s.key.provider, s.key.keys); p == nil && disk.format != nil {
-		if !disk.tokens.access.Equal(k.onDisk) {
-			s.look()
-			return
-		}
+	switch disk, p := readFile(target, s.key.provider, s.key.keys); {
+	case p == nil && disk.format != nil && disk.tokens.access.Equal(k.onDisk):
 		base = disk
+	case p == nil || p.Reason == ReasonFileMissing:
+		s.look()
+		return
 	}
 	r, err := s.with(base, g, now)
 	if err != nil {

@@ -40,7 +40,9 @@ func (b *bench) until(want string) {
 // being asked first.
 func TestWatch(t *testing.T) {
 	b := newBench(t, Source{Provider: "claude"}, claudeTokens("first", "r", time.Hour))
+	b.put(claudeTokens("before the watch", "r", time.Hour))
 	b.running()
+	b.until("credential_changed")
 	b.put(claudeTokens("renamed", "r", time.Hour))
 	b.until("credential_changed")
 	if err := os.WriteFile(b.file, []byte(claudeTokens("in place", "r", time.Hour)), 0o600); err != nil {
@@ -57,6 +59,24 @@ func TestWatch(t *testing.T) {
 	b.until("identity_changed")
 	b.until("credential_changed")
 	b.until("auth_regained")
+}
+
+// The file is a link: its owner replaces what the link leads to, in a folder of its own.
+func TestWatchWhereLinksLead(t *testing.T) {
+	b := newBench(t, Source{Static: secret("k")}, claudeTokens("first", "r", time.Hour))
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(b.file, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Configure([]Source{{Profile: "one", Provider: "claude", File: link}}); err != nil {
+		t.Fatal(err)
+	}
+	b.until("identity_changed")
+	b.until("credential_changed")
+	b.running()
+	b.put(claudeTokens("second", "r", time.Hour))
+	b.until("credential_changed")
+	b.wants("second")
 }
 
 // Kubernetes turns a link in the folder over to another folder.
@@ -83,10 +103,12 @@ func TestWatchThroughLinks(t *testing.T) {
 	}
 	b := newBench(t, Source{Provider: "claude", File: filepath.Join(folder, "key")}, "")
 	b.wants("first")
-	b.running()
 	lay("v2", "second")
+	b.running()
+	b.until("credential_changed") // from here on it is the watch that tells
+	lay("v3", "third")
 	b.until("credential_changed")
-	b.wants("second")
+	b.wants("third")
 }
 
 // TestS19NoLoop (S19): what the hub writes itself is no news to it. The owner's write after it is the next thing heard.
@@ -120,8 +142,12 @@ func TestCredentialsOfTheDataFolder(t *testing.T) {
 	}
 	b.running()
 	b.file = filepath.Join(dir, "one")
+	b.put(`{"neither": "nor"}`) // it comes first all the same: no call is made with another credential by accident
+	b.until("auth_lost")
+	b.lacks(ReasonFileShape, NotConfigured)
 	b.put("sk-set-over-the-api\n")
 	b.until("credential_changed")
+	b.until("auth_regained")
 	if c := b.wants("sk-set-over-the-api"); c.Kind != APIKey {
 		t.Errorf("%+v", c)
 	}
@@ -134,10 +160,15 @@ func TestCredentialsOfTheDataFolder(t *testing.T) {
 	if c := b.wants("oauth"); c.Kind != OAuth {
 		t.Errorf("%+v", c)
 	}
+	b.put(`{"neither": "nor"}`)
+	b.clock.pass(2 * time.Hour)
+	b.lacks(ReasonFileShape, NotConfigured)
+	b.until("auth_lost")
 	if err := os.Remove(b.file); err != nil {
 		t.Fatal(err)
 	}
 	b.until("identity_changed")
 	b.until("credential_changed")
+	b.until("auth_regained")
 	b.wants("of-the-configuration")
 }
