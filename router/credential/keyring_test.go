@@ -309,6 +309,22 @@ func TestRefreshOff(t *testing.T) {
 	}
 }
 
+// An endpoint that does not say how long its token is good: the old token's expiry is not taken for the new one's, with a
+// refresh at every call.
+func TestExpiryNotSaid(t *testing.T) {
+	e := newEndpoint(t, replies(200, `{"access_token":"new","refresh_token":"r2"}`))
+	b := newBench(t, Source{Provider: "claude", Refresh: true, TokenURL: e.URL}, claudeTokens("old", "r1", -time.Hour))
+	for range 3 {
+		if c := b.wants("new"); !c.ExpiresAt.IsZero() {
+			t.Errorf("it runs out at %s", c.ExpiresAt)
+		}
+		b.look()
+	}
+	if e.asked() != 1 {
+		t.Errorf("the endpoint was asked %d times, want once", e.asked())
+	}
+}
+
 // A caller that goes away takes neither the refresh nor its token with it.
 func TestCallersLeave(t *testing.T) {
 	arrived, goOn := make(chan struct{}), make(chan struct{})

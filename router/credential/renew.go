@@ -145,6 +145,9 @@ func (s *store) with(base *reading, g grant, now time.Time) (*reading, error) {
 	if p != nil {
 		return nil, p
 	}
+	if g.expires(now).IsZero() {
+		r.tokens.expires = time.Time{} // what the file says is of the token before; believed, it would be refreshed at every call
+	}
 	return r, nil
 }
 
