@@ -325,6 +325,24 @@ func TestExpiryNotSaid(t *testing.T) {
 	}
 }
 
+// Tokens that are due as soon as they are given, since they are short-lived or the clock is wrong, are no reason to ask at
+// every call.
+func TestShortLivedTokens(t *testing.T) {
+	e := newEndpoint(t, replies(200, `{"access_token":"new","refresh_token":"r2","expires_in":40}`))
+	b := newBench(t, Source{Provider: "claude", Refresh: true, TokenURL: e.URL}, claudeTokens("old", "r1", -time.Hour))
+	for range 3 {
+		b.wants("new")
+	}
+	if e.asked() != 1 {
+		t.Errorf("the endpoint was asked %d times, want once", e.asked())
+	}
+	b.clock.pass(41 * time.Second)
+	b.wants("new")
+	if e.asked() != 2 {
+		t.Errorf("the endpoint was asked %d times, want twice", e.asked())
+	}
+}
+
 // A caller that goes away takes neither the refresh nor its token with it.
 func TestCallersLeave(t *testing.T) {
 	arrived, goOn := make(chan struct{}), make(chan struct{})

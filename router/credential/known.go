@@ -13,6 +13,7 @@ import (
 const (
 	skew      = time.Minute     // a token with less left is refreshed before it is used
 	justGiven = 5 * time.Minute // a token that is refused so soon after it was given is not mended by another refresh
+	atLeast   = skew / 2        // between two refreshes, however short-lived the tokens are, and however wrong the clock
 )
 
 // known is what the flights of a store have learnt.
@@ -116,7 +117,7 @@ func (s *store) obstacle(now time.Time) *Problem {
 // mayRefresh reports whether the endpoint is worth asking now: there is no obstacle, or one that time may have removed.
 func (s *store) mayRefresh(now time.Time) bool {
 	k := &s.known
-	if now.Before(k.nextTry) || k.isRefused() && k.tooSoon(now) {
+	if now.Before(k.nextTry) || now.Before(k.givenAt.Add(atLeast)) || k.isRefused() && k.tooSoon(now) {
 		return false
 	}
 	p := s.obstacle(now)
