@@ -27,18 +27,18 @@ var (
 // answer serves a call that is not streamed. Success is a whole JSON object with an answer and no error in it; a 200 that is
 // anything else is a failure.
 func (t *try) answer(res *http.Response) *failure {
-	body, a, f := t.completion(res)
+	body, told, f := t.wholeAnswer(res)
 	if body == nil {
 		return f
 	}
-	t.told.Usage = telemetry.Usage(a.Usage)
+	t.told.Usage = telemetry.Usage(told.usage)
 	x := t.x
 	x.commitTo(t.n, http.StatusOK)
 	h := x.w.Header()
 	copyListed(h, res.Header, toClient[:])
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.w.WriteHeader(http.StatusOK)
-	t.succeed(t.measured(res), a.Usage)
+	t.succeed(t.measured(res), told.usage)
 	t.lease.Release() // the account has done its part: a client that is slow to read need not hold a slot of it
 	if err := writeOut(x.w, x.conn, body); err != nil {
 		x.told.Outcome, x.told.Err, x.aborted = telemetry.ClientClosed, err.Error(), true
@@ -46,20 +46,28 @@ func (t *try) answer(res *http.Response) *failure {
 	return nil
 }
 
-// completion reads a whole answer. body is nil when it is none: then the attempt is settled, and f is what came of it.
-func (t *try) completion(res *http.Response) (body []byte, a wire.Answer, f *failure) {
+// wholeAnswer reads an answer as the client is to get it. body is nil when there is none: then the attempt is settled, and
+// f is what came of it.
+func (t *try) wholeAnswer(res *http.Response) (body []byte, h gist, f *failure) {
+	if t.call.stream && !t.x.req.Stream && eventStream(res.Header) {
+		return t.gathered(res)
+	}
 	body, err := readWhole(res)
 	if err != nil {
-		return nil, a, t.lost(err, res.StatusCode)
+		return nil, h, t.lost(err, res.StatusCode)
+	}
+	if t.call.codec != nil {
+		return t.translated(res, body)
 	}
 	a, sealed := t.x.surface.whole(body)
 	if !a.Valid || a.Error || !a.Content {
-		return nil, a, t.fail(t.notAnAnswer(res, body), res.StatusCode, body)
+		return nil, h, t.fail(t.notAnAnswer(res, body), res.StatusCode, body)
 	}
 	for _, value := range sealed {
-		t.sealed(value)
+		t.sealed(string(value))
 	}
-	return body, a, nil
+	h.usage = a.Usage
+	return body, h, nil
 }
 
 // notAnAnswer reads a 200 that is not a completion.
@@ -67,6 +75,16 @@ func (t *try) notAnAnswer(res *http.Response, body []byte) quota.Reading {
 	r := t.read(res.StatusCode, plainHeader(res.Header), body[:min(len(body), quota.BodyLimit)])
 	if r.Class == quota.OK {
 		return broken("body:not_a_completion")
+	}
+	return r
+}
+
+// complaint reads an error that arrived in the place of an answer, or in the middle of one.
+func (t *try) complaint(res *http.Response, fault []byte) quota.Reading {
+	event := wire.AppendEvent(nil, []byte("error"), fault)
+	r := t.read(http.StatusOK, plainHeader(res.Header), event)
+	if r.Class == quota.OK {
+		return broken("stream:error_event")
 	}
 	return r
 }

@@ -26,6 +26,8 @@ type try struct {
 	n       *router.Node
 	lease   *router.Lease
 	call    call
+	with    Credential
+	renewed bool // another credential was asked for
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	clock   *clock
@@ -37,15 +39,20 @@ type try struct {
 // committed and the next node may be tried.
 func (x *exchange) attempt(n *router.Node, lease *router.Lease) *failure {
 	defer lease.Release()
-	c, err := x.compose(n)
-	if err != nil {
-		return &failure{unsaid: err}
-	}
 
 	ctx, cancel := context.WithCancelCause(x.ctx)
 	defer cancel(nil)
-	t := &try{x: x, n: n, lease: lease, call: c, ctx: ctx, cancel: cancel, clock: newClock(cancel, x.firstTokenLimit()), started: lease.Started}
+	t := &try{x: x, n: n, lease: lease, ctx: ctx, cancel: cancel, clock: newClock(cancel, x.firstTokenLimit()), started: lease.Started}
 	defer t.clock.stop()
+
+	with, lacking := x.p.credential(ctx, n.Profile)
+	if lacking == nil {
+		c, err := x.compose(n, with)
+		if err != nil {
+			return &failure{unsaid: err}
+		}
+		t.with, t.call, x.dropped = with, c, c.dropped
+	}
 
 	if len(x.told.Attempts) > 0 {
 		x.told.Failovers++
@@ -54,6 +61,9 @@ func (x *exchange) attempt(n *router.Node, lease *router.Lease) *failure {
 	t.told = x.told.Attempts[len(x.told.Attempts)-1]
 	defer t.close()
 
+	if lacking != nil {
+		return t.lacking(lacking)
+	}
 	return t.run()
 }
 
@@ -68,27 +78,37 @@ func (x *exchange) firstTokenLimit() time.Duration {
 	return 0
 }
 
-// run sends the call and turns what comes back into an answer or a failure.
+// run sends the call and turns what comes back into an answer or a failure. What the account itself can cure is mended, and
+// the call made once more.
 func (t *try) run() *failure {
-	res, err := t.send()
-	if err != nil {
-		return t.lost(err, 0)
+	for {
+		res, err := t.send()
+		if err != nil {
+			return t.lost(err, 0)
+		}
+		if f, again := t.settle(res); !again {
+			return f
+		}
 	}
+}
+
+// settle makes of one answer what it comes to, unless it is worth asking again.
+func (t *try) settle(res *http.Response) (f *failure, again bool) {
 	defer res.Body.Close()
 	t.told.Status = res.StatusCode
 	switch {
 	case res.StatusCode != http.StatusOK:
 		return t.refused(res)
 	case t.x.req.Stream:
-		return t.relay(res)
+		return t.relay(res), false
 	default:
-		return t.answer(res)
+		return t.answer(res), false
 	}
 }
 
 func (t *try) send() (*http.Response, error) {
 	x := t.x
-	req, err := upstreamRequest(t.ctx, t.n.Profile, &t.call, x.surface.protocol, x.r.Header, x.p.agent)
+	req, err := upstreamRequest(t.ctx, t.n.Profile, t.with, &t.call, x.r.Header, x.p.agent)
 	if err != nil {
 		return nil, err
 	}
@@ -96,20 +116,23 @@ func (t *try) send() (*http.Response, error) {
 }
 
 // refused reads an answer other than 200. A redirect is not followed: it would take the credential elsewhere.
-func (t *try) refused(res *http.Response) *failure {
+func (t *try) refused(res *http.Response) (f *failure, again bool) {
 	head, err := readUpTo(res.Body, quota.BodyLimit)
 	if err != nil && len(head) == 0 && t.ctx.Err() != nil {
-		return t.lost(err, res.StatusCode)
+		return t.lost(err, res.StatusCode), false
 	}
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
-		return t.fail(broken("upstream_redirect"), res.StatusCode, nil)
+		return t.fail(broken("upstream_redirect"), res.StatusCode, nil), false
 	}
 	head = unpacked(res.Header, head)
 	r := t.read(res.StatusCode, plainHeader(res.Header), head)
 	if r.Class == quota.OK { // a 204 or 206 is no completion
 		r = broken("status:unexpected")
 	}
-	return t.fail(r, res.StatusCode, head)
+	if t.renew(res.StatusCode, r) {
+		return nil, true
+	}
+	return t.fail(r, res.StatusCode, head), false
 }
 
 // read asks the quota package what an answer means.
@@ -151,7 +174,7 @@ func (t *try) over() bool {
 func (t *try) fail(r quota.Reading, status int, body []byte) *failure {
 	t.blame(r)
 	x := t.x
-	f := &failure{reading: r, status: status, body: body}
+	f := &failure{reading: r, status: status, body: body, translated: t.call.codec != nil}
 	if r.Failover {
 		x.classes = append(x.classes, r.Class)
 		return f
@@ -201,4 +224,4 @@ func (t *try) close() {
 }
 
 // sealed hears of reasoning that only this account can open.
-func (t *try) sealed([]byte) {}
+func (t *try) sealed(string) {}

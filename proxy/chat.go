@@ -185,8 +185,23 @@ func (x *exchange) exhaust(after *router.Plan) {
 		x.overflow(x.short)
 		return
 	}
+	if x.unsaid != nil && !slices.ContainsFunc(after.Nodes, x.sayable) {
+		x.refuse(badBody(x.unsaid), telemetry.InvalidCall)
+		return
+	}
 	x.refuse(exhausted(x.role.Role.ID, cmp.Or(x.role.Model, x.req.Model), after.Nodes, x.classes, after.At), telemetry.Exhausted)
 }
 
 // speaks reports whether a node is of a protocol that can serve the request.
 func (x *exchange) speaks(n router.Node) bool { return slices.Contains(x.served, n.Profile.Protocol) }
+
+// sayable reports whether a node could serve the request at another time: it is only out for now.
+func (x *exchange) sayable(n router.Node) bool {
+	switch n.Reason {
+	case router.ReasonDisabled, router.ReasonProtocol, router.ReasonModel, router.ReasonNoModel,
+		router.ReasonWindow, router.ReasonTools, router.ReasonVision, router.ReasonStructured:
+		return false
+	default:
+		return !slices.Contains(x.mute, itemOf(&n))
+	}
+}

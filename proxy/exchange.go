@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hermes-hub/proxy/wire"
+	"hermes-hub/proxy/wire/neutral"
 	"hermes-hub/quota"
 	"hermes-hub/router"
 	"hermes-hub/telemetry"
@@ -34,6 +35,9 @@ type exchange struct {
 	plan     router.Plan
 	tried    []router.Tried
 	classes  []quota.Class
+	neutral  *neutral.Request   // the request for accounts of another protocol, once one was to be asked
+	unread   error              // why there is no such form of it
+	dropped  []string           // what was left out for the account that was asked last
 	unsaid   error              // what of the request could not be said to an account of another protocol
 	mute     []router.ChainItem // the nodes that it could not be said to
 	search
@@ -117,6 +121,9 @@ func (x *exchange) setHubHeaders(n *router.Node) {
 	if n != nil {
 		h[headerProfile] = []string{n.Profile.ID}
 		h[headerModel] = []string{n.Model}
+		if len(x.dropped) > 0 {
+			h[headerDropped] = []string{strings.Join(x.dropped, ", ")}
+		}
 	}
 	if len(x.told.Attempts) > 0 {
 		h[headerAttempts] = []string{strconv.Itoa(len(x.told.Attempts))}
@@ -153,7 +160,7 @@ func (x *exchange) arm() {
 func (x *exchange) commitTo(n *router.Node, status int) {
 	x.committed = true
 	x.endTrial()
-	x.body = nil // nobody else will be asked: a long stream need not hold the conversation
+	x.body, x.neutral = nil, nil // nobody else will be asked: a long stream need not hold the conversation
 	x.told.Status = status
 	x.setHubHeaders(n)
 	if x.req.Stream {

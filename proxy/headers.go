@@ -20,8 +20,9 @@ const (
 	headerDropped     = "X-Hub-Dropped-Params"
 )
 
-// Headers of Anthropic's API.
+// Headers of providers' APIs.
 const (
+	headerChatGPTAccount   = "Chatgpt-Account-Id"
 	headerAnthropicVersion = "Anthropic-Version"
 	headerAnthropicBeta    = "Anthropic-Beta"
 )

@@ -56,7 +56,8 @@ func owns() []own {
 	}
 }
 
-// behindCanned is a rig whose accounts answer with these bytes, the last of them again and again.
+// behindCanned is a rig whose accounts answer with these bytes, the last of them again and again: a stream, a refusal that
+// is an object, or a whole answer behind "200".
 func behindCanned(t *testing.T, protocol router.Protocol, seen *[]*http.Request, answers ...string) *rig {
 	t.Helper()
 	r := newRig(t, setup{profiles: speaking(protocol)})
@@ -71,11 +72,14 @@ func behindCanned(t *testing.T, protocol router.Protocol, seen *[]*http.Request,
 			if len(answers) > 1 {
 				answers = answers[1:]
 			}
-			status := http.StatusOK
-			if strings.HasPrefix(answer, "{") {
-				status = http.StatusServiceUnavailable
+			switch whole, ok := strings.CutPrefix(answer, "200"); {
+			case ok:
+				return http.StatusOK, "application/json", whole
+			case strings.HasPrefix(answer, "{"):
+				return http.StatusServiceUnavailable, "application/json", answer
+			default:
+				return http.StatusOK, "text/event-stream", answer
 			}
-			return status, "text/event-stream", answer
 		})
 	}
 	return r

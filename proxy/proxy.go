@@ -48,22 +48,26 @@ type Options struct {
 	Version   string
 	Ready     http.Handler                            // answers /readyz
 	Transport func(*router.Profile) http.RoundTripper // nil = one http.Transport per profile
+
+	// Credentials know what accounts are called with; nil = each with the key that is configured.
+	Credentials Credentials
 }
 
 // Proxy is the plane. Handler serves it.
 type Proxy struct {
-	settings  atomic.Pointer[settings]
-	router    *router.Router
-	trails    *router.Trails
-	telemetry Telemetry
-	logger    *slog.Logger
-	agent     string
-	ready     http.Handler
-	transport func(*router.Profile) http.RoundTripper
-	own       *transports
-	started   int64 // epoch seconds: the models' creation time
-	gate      *gate
-	trials    *trials
+	settings    atomic.Pointer[settings]
+	router      *router.Router
+	trails      *router.Trails
+	telemetry   Telemetry
+	logger      *slog.Logger
+	agent       string
+	ready       http.Handler
+	transport   func(*router.Profile) http.RoundTripper
+	own         *transports
+	credentials Credentials
+	started     int64 // epoch seconds: the models' creation time
+	gate        *gate
+	trials      *trials
 }
 
 // New is a proxy plane. Nothing is called before its first request.
@@ -71,7 +75,7 @@ func New(o Options) *Proxy {
 	p := &Proxy{
 		router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
 		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport,
-		gate: newGate(), trials: newTrials(),
+		credentials: o.Credentials, gate: newGate(), trials: newTrials(),
 	}
 	p.settings.Store(newSettings(o.Config))
 	if p.transport == nil {

@@ -20,6 +20,8 @@ import (
 const (
 	// drainGrace is how long a stream that has told its end may take to end, so that its connection can be used again.
 	drainGrace = 100 * time.Millisecond
+	// usageGrace is how long a stream whose answer is whole may take to tell what it used, where it has no end mark.
+	usageGrace = time.Second
 	// heldComments is how many bytes of comments are kept in front of the first content; more are noise.
 	heldComments = 16 << 10
 	// heldBytes is how much a stream may send without any content before it counts as broken.
@@ -39,10 +41,11 @@ type stream struct {
 	*streamBuffers
 
 	tap        tap
-	gist               // so far; content in this read
-	meaningful bool    // content has come
-	torn       bool    // part of an oversized event went out, its end did not
-	chat       chatTap // the tap of most streams
+	last       wire.Event // kept here, or a tap would make every event escape
+	gist                  // so far; content in this read
+	meaningful bool       // content has come
+	torn       bool       // part of an oversized event went out, its end did not
+	chat       chatTap    // the tap of most streams
 }
 
 // streamBuffers are a stream's working memory, used again by the next one.
@@ -64,43 +67,49 @@ func (t *try) relay(res *http.Response) *failure {
 	if err != nil {
 		return t.lost(err, res.StatusCode)
 	}
-	return t.relayEvents(res, body)
+	return t.relayEvents(res, body, t.tap())
 }
 
 // relayWhole serves a streamed call whose upstream answered with a whole completion, as some servers do: the client gets the
 // stream that says the same. Anything else is no answer.
 func (t *try) relayWhole(res *http.Response) *failure {
-	body, _, f := t.completion(res)
-	if body == nil {
+	body, _, f := t.wholeAnswer(res)
+	switch {
+	case body == nil:
 		return f
-	}
-	if t.x.surface.protocol != router.ProtocolChat {
+	case t.x.surface.protocol != router.ProtocolChat:
 		return t.fail(broken("body:not_a_stream"), res.StatusCode, nil)
+	default:
+		return t.relayEvents(res, bytes.NewReader(wire.AsStream(body)), nil)
 	}
-	return t.relayEvents(res, bytes.NewReader(wire.AsStream(body)))
 }
 
-// relayEvents relays events, whether they came from the wire or were made of a whole answer.
-func (t *try) relayEvents(res *http.Response, body io.Reader) *failure {
+// relayEvents relays events, whether they came from the wire or were made of a whole answer. between is the tap between the
+// account's protocol and the client's; nil = they are chunks of a chat completion.
+func (t *try) relayEvents(res *http.Response, body io.Reader, between tap) *failure {
 	b := buffers.Get().(*streamBuffers)
 	defer b.giveBack()
-	s := &stream{t: t, res: res, body: body, streamBuffers: b}
+	s := &stream{t: t, res: res, body: body, tap: between, streamBuffers: b}
+	if between == nil {
+		s.chat.wantsUse = t.x.req.WantsUse
+		s.tap = &s.chat
+	}
 	s.down = downstream{w: t.x.w, conn: t.x.conn, heartbeat: t.x.surface.dialect.heartbeat, gone: t.stop}
-	s.tap = s.tapped()
 	defer s.down.close()
 	return s.run()
 }
 
-// tapped is the tap between the account's protocol and the client's.
-func (s *stream) tapped() tap {
-	switch s.t.x.surface.protocol {
-	case router.ProtocolMessages:
-		return &messagesTap{stepTap{steps: &wire.MessagesReader{}, sealed: s.t.sealed}}
-	case router.ProtocolResponses:
-		return &responsesTap{stepTap: stepTap{steps: &wire.ResponsesReader{}, sealed: s.t.sealed}}
+// tap is the one between the account's protocol and the client's; nil = both are chat completions.
+func (t *try) tap() tap {
+	switch {
+	case t.call.codec != nil:
+		return t.translation()
+	case t.x.surface.protocol == router.ProtocolMessages:
+		return &messagesTap{stepTap{steps: &wire.MessagesReader{}, sealed: t.sealed}}
+	case t.x.surface.protocol == router.ProtocolResponses:
+		return &responsesTap{stepTap: stepTap{steps: &wire.ResponsesReader{}, sealed: t.sealed}}
 	default:
-		s.chat.wantsUse = s.t.x.req.WantsUse
-		return &s.chat
+		return nil
 	}
 }
 
@@ -128,7 +137,7 @@ func (s *stream) run() *failure {
 		}
 		switch {
 		case s.trouble != nil:
-			return s.failed(s.complaint())
+			return s.failed(s.t.complaint(s.res, s.trouble))
 		case s.nonsense != "":
 			return s.failed(broken(s.nonsense))
 		}
@@ -140,6 +149,9 @@ func (s *stream) run() *failure {
 				s.left(gone)
 				return nil
 			}
+		}
+		if s.over && s.t.x.committed {
+			s.t.clock.finish(usageGrace)
 		}
 		switch {
 		case s.done && s.t.x.committed:
@@ -172,15 +184,15 @@ func (s *stream) take() (content bool) {
 	s.content = false
 	rest := s.in
 	for s.trouble == nil && s.nonsense == "" && !s.done {
-		e, n := s.split.Split(rest)
-		if n == 0 {
+		var n int
+		if s.last, n = s.split.Split(rest); n == 0 {
 			if n = s.split.Overflow(rest); n == 0 {
 				break
 			}
+			s.torn = s.t.call.codec == nil
 			s.unread(rest[:n])
-			s.torn = true
 		} else {
-			s.event(&e)
+			s.event(&s.last)
 		}
 		rest = rest[n:]
 	}
@@ -207,8 +219,13 @@ func (s *stream) event(e *wire.Event) {
 	s.out = s.tap.take(e, s.out, &s.gist)
 }
 
-// unread passes on bytes of an event too large to be looked at. They count as content.
+// unread passes on bytes of an event too large to be looked at. They count as content. What would have to be translated
+// cannot be passed on.
 func (s *stream) unread(raw []byte) {
+	if s.t.call.codec != nil {
+		s.nonsense = "stream:event_too_large"
+		return
+	}
 	s.out = append(s.out, raw...)
 	s.content = true
 }
@@ -299,16 +316,6 @@ func (s *stream) broke(err error) *failure {
 	default:
 		return s.failed(lostReading(context.Cause(s.t.ctx), err))
 	}
-}
-
-// complaint reads an error that arrived as an event.
-func (s *stream) complaint() quota.Reading {
-	event := wire.AppendEvent(nil, []byte("error"), s.trouble)
-	r := s.t.read(http.StatusOK, plainHeader(s.res.Header), event)
-	if r.Class == quota.OK {
-		return broken("stream:error_event")
-	}
-	return r
 }
 
 // failed settles a stream that is not whole. Before the commit another account may answer; after it the client is told.

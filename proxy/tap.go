@@ -23,6 +23,7 @@ type gist struct {
 	usage    wire.Usage
 	content  bool   // since it was last reset, something reached the reader, or the reason why there is no more
 	done     bool   // the protocol's end of a good answer
+	over     bool   // all of a good answer has come, but what it has used may still be told
 	trouble  []byte // an error that arrived as an event
 	nonsense string // why nothing of the stream can be believed, "" = it can
 	dropped  int    // bytes of events that say nothing and were left out
@@ -95,7 +96,7 @@ type stepReader interface{ Read(data []byte) wire.Step }
 // stepTap passes on the events of Messages and Responses streams.
 type stepTap struct {
 	steps  stepReader
-	sealed func(value []byte) // told of reasoning that only the account can open
+	sealed func(value string) // told of reasoning that only the account can open
 	done   bool
 }
 
@@ -115,7 +116,7 @@ func (s *stepTap) take(e *wire.Event, dst []byte, h *gist) []byte {
 	h.content = h.content || step.Content
 	h.done, s.done = step.Done, step.Done
 	for _, value := range step.Sealed {
-		s.sealed(value)
+		s.sealed(string(value))
 	}
 	name := e.Name
 	if len(name) == 0 { // clients pass over events without one

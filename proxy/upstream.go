@@ -16,20 +16,23 @@ import (
 // this is the one that every such server knows.
 const anthropicVersion = "2023-06-01"
 
+// oauthBeta is what Anthropic wants to hear of with a token that somebody has signed in for.
+const oauthBeta = "oauth-2025-04-20"
+
 // upstreamRequest builds the request to an account: the only place where one is built, and where a credential is revealed.
 // It starts from nothing and takes what it needs, so that nothing of the client's can slip through: neither its
 // credentials nor a header that would strip ours.
 //
 // The transport gets a body that belongs to it alone: golang/go#40747 cuts streams whose upstream answers while the
 // client's body is still being read.
-func upstreamRequest(ctx context.Context, p *router.Profile, c *call, spoken router.Protocol, client http.Header, agent string) (*http.Request, error) {
+func upstreamRequest(ctx context.Context, p *router.Profile, with Credential, c *call, client http.Header, agent string) (*http.Request, error) {
 	target, err := url.Parse(address(p, c.path))
 	if err != nil {
 		return nil, err
 	}
 	h := make(http.Header, 8+len(p.Headers))
-	if spoken == p.Protocol {
-		copyListed(h, client, toUpstream[spoken])
+	if c.codec == nil {
+		copyListed(h, client, toUpstream[p.Protocol])
 	}
 	h["Content-Type"] = []string{"application/json"}
 	h["Accept"] = []string{"application/json"}
@@ -38,7 +41,7 @@ func upstreamRequest(ctx context.Context, p *router.Profile, c *call, spoken rou
 	}
 	h["Accept-Encoding"] = []string{"identity"}
 	h["User-Agent"] = []string{agent}
-	authorize(h, p)
+	authorize(h, p, with)
 	for name, values := range p.Headers {
 		if name == headerAnthropicBeta {
 			values = bothBetas(h[name], values)
@@ -71,28 +74,41 @@ func address(p *router.Profile, path string) string {
 }
 
 // authorize says by what right the account is called.
-func authorize(h http.Header, p *router.Profile) {
-	if p.Protocol == router.ProtocolMessages && h[headerAnthropicVersion] == nil {
-		h[headerAnthropicVersion] = []string{anthropicVersion}
+func authorize(h http.Header, p *router.Profile, with Credential) {
+	if p.Protocol == router.ProtocolMessages {
+		if h[headerAnthropicVersion] == nil {
+			h[headerAnthropicVersion] = []string{anthropicVersion}
+		}
+		if with.OAuth {
+			h[headerAnthropicBeta] = bothBetas(h[headerAnthropicBeta], []string{oauthBeta})
+		}
 	}
-	if p.Credential.Empty() {
+	if with.AccountID != "" && p.Provider.Codex {
+		h[headerChatGPTAccount] = []string{with.AccountID}
+	}
+	if with.Token.Empty() {
 		return
 	}
-	switch style(p) {
+	name, value := "Authorization", with.Token.Reveal()
+	switch style(p, with) {
 	case router.AuthXAPIKey:
-		h["X-Api-Key"] = []string{p.Credential.Reveal()}
+		name = "X-Api-Key"
 	case router.AuthGoogKey:
-		h["X-Goog-Api-Key"] = []string{p.Credential.Reveal()}
+		name = "X-Goog-Api-Key"
 	case router.AuthAPIKey:
-		h["Api-Key"] = []string{p.Credential.Reveal()}
+		name = "Api-Key"
 	default:
-		h["Authorization"] = []string{"Bearer " + p.Credential.Reveal()}
+		value = "Bearer " + value
 	}
+	h[name] = []string{value}
 }
 
-// style is how an account's key travels: its provider's way in its provider's protocol, else the way of the protocol.
-func style(p *router.Profile) router.Auth {
+// style is how an account's credential travels: a token as a bearer; a key its provider's way in its provider's protocol,
+// else the way of the protocol.
+func style(p *router.Profile, with Credential) router.Auth {
 	switch {
+	case with.OAuth:
+		return router.AuthBearer
 	case p.Protocol == p.Provider.Protocol:
 		return p.Provider.Auth
 	case p.Protocol == router.ProtocolMessages:
