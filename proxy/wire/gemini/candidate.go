@@ -24,7 +24,9 @@ func (d *Decoder) candidate(list []byte, events *[]neutral.Event) (finish []byte
 			case "content":
 				content = v
 			case "finishReason":
-				reason, _ = wire.Text(v)
+				if reason, _ = wire.Text(v); string(reason) == unspecified {
+					reason = nil
+				}
 			}
 		}
 		if index != "0" {

@@ -167,6 +167,10 @@ func (e *encoder) assistant(parts []neutral.Part, calls *int) {
 			}
 			e.textPart(p.Text, signature)
 		case neutral.ToolCallPart:
+			if lone != "" { // of a thought before the call
+				e.textPart(nil, lone)
+				lone = ""
+			}
 			e.call(p, *calls == 0)
 			*calls++
 		}

@@ -25,6 +25,9 @@ var finishes = map[string]neutral.Finish{
 	"IMAGE_RECITATION":         neutral.FinishFilter,
 }
 
+// unspecified is what a finishReason is before there is one.
+const unspecified = "FINISH_REASON_UNSPECIFIED"
+
 // finish ends the answer.
 func (d *Decoder) finish(events []neutral.Event, reason []byte) []neutral.Event {
 	f, ends := finishes[string(reason)]

@@ -44,6 +44,9 @@ func (s *schema) writeMessage(dst []byte, n *node) []byte {
 		s.flatten(n, branches)
 		branches = nil
 	}
+	if s.depth == 1 && n.add("type", []byte(`"object"`)) {
+		s.changed = true
+	}
 	for i := range n.keywords {
 		s.tell(&n.keywords[i], &m)
 	}
@@ -196,7 +199,6 @@ func (s *schema) flatten(n *node, branches [][]byte) {
 			}
 		}
 	}
-	n.add("type", []byte(`"object"`))
 }
 
 // branch appends one schema of anyOf, with what stood beside it: it may have no neighbours.

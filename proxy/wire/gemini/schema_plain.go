@@ -89,14 +89,15 @@ func (s *schema) constant(n *node) {
 	}
 }
 
-// typed gives an object, and an enum whose values have one type, that type.
+// typed gives an object, and an enum whose values have one type, that type. What is asked for is an object if nothing says
+// otherwise.
 func (s *schema) typed(n *node) {
 	if n.get("type") != nil {
 		return
 	}
 	kind := ""
 	switch enum := n.get("enum"); {
-	case len(n.properties) > 0:
+	case len(n.properties) > 0, s.depth == 1 && enum == nil && n.get("anyOf") == nil && n.get("oneOf") == nil:
 		kind = `"object"`
 	case enum != nil:
 		kind = kindOf(enum)

@@ -80,6 +80,7 @@ func TestSchemas(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`,
 		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, "required")
 	f("lists that should be objects", `{"type":"object","properties":[],"required":false}`, `{"type":"object","properties":{}}`, `{"type":"object","properties":{}}`)
+	f("nothing said", `{}`, `{"type":"object"}`, `{"type":"object"}`)
 	f("booleans", `{"type":"object","properties":{"a":true,"b":{}}}`, "", `{"type":"object","properties":{"a":{},"b":{}}}`)
 	f("anyOf beside properties", `{"type":"object","properties":{"o":{"type":"object","properties":{"x":{"type":"string"}},"anyOf":[{"required":["x"]}]}}}`,
 		`{"type":"object","properties":{"o":{"type":"object","anyOf":[{}],"properties":{"x":{"type":"string"}}}}}`,

@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"strings"
+
 	"hermes-hub/proxy/wire/neutral"
 )
 
@@ -49,20 +51,19 @@ func (e *encoder) tool(t *neutral.Tool) {
 // Claude wants it said: "tools.0.custom.input_schema: Field required" (router-for-me/CLIProxyAPI#407).
 func (e *encoder) parameters(t *neutral.Tool) {
 	field := t.Path + ".function.parameters"
-	if !e.m.jsonSchema() {
-		if t.Schema == nil || noProperties(t.Schema) {
-			if !e.m.gemini {
-				e.member("parameters")
-				e.raw(`{"type":"object","properties":{}}`)
-			}
-			return
-		}
-		e.member("parameters")
-		e.schema(t.Schema, field)
-		return
+	if kind := memberOf(t.Schema, "type"); len(kind) > 0 && kind[0] == '"' && !strings.EqualFold(string(kind), `"object"`) {
+		e.refuse(field, "must describe an object")
 	}
-	if t.Schema != nil {
+	switch {
+	case e.m.jsonSchema() && t.Schema != nil:
 		e.member("parametersJsonSchema")
+		e.schema(t.Schema, field)
+	case e.m.gemini && (t.Schema == nil || noProperties(t.Schema)):
+	case t.Schema == nil:
+		e.member("parameters")
+		e.raw(`{"type":"object","properties":{}}`)
+	default:
+		e.member("parameters")
 		e.schema(t.Schema, field)
 	}
 }
