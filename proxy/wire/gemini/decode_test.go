@@ -36,11 +36,12 @@ func TestIDsAndSignaturesComeBack(t *testing.T) {
 	if err := json.Unmarshal(completion.Choices[0].Message, &message); err != nil {
 		t.Fatal(err)
 	}
-	body := `{"messages":[{"role":"user","content":"Look"},` + string(completion.Choices[0].Message)
+	var body strings.Builder
+	body.WriteString(`{"messages":[{"role":"user","content":"Look"},` + string(completion.Choices[0].Message))
 	for _, c := range message.Calls {
-		body += `,{"role":"tool","tool_call_id":"` + c.ID + `","content":"ok"}`
+		body.WriteString(`,{"role":"tool","tool_call_id":"` + c.ID + `","content":"ok"}`)
 	}
-	r, err := chat.Decode([]byte(body + "]}"))
+	r, err := chat.Decode([]byte(body.String() + "]}"))
 	if err != nil {
 		t.Fatal(err)
 	}

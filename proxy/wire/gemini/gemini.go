@@ -30,7 +30,8 @@
 //	  not sealed            dropped: the model takes what it thought from its signatures alone
 //	  another's seal        dropped
 //	  missing at a call     the placeholder that Google documents for it, from Gemini 3 on (contents.go)
-//	tools                   functionDeclarations; schemas by schema.go; a name that is none here is refused
+//	tools                   functionDeclarations; schemas by schema.go and schema_message.go; a name that is none here, and
+//	                        parameters that are no object, are refused
 //	  strict                dropped: there is no such member
 //	tool_choice             mode AUTO, NONE, ANY; one tool is ANY with allowedFunctionNames
 //	parallel_tool_calls     dropped where it is false: calls may always be parallel
@@ -64,6 +65,8 @@
 package gemini
 
 import (
+	"slices"
+
 	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/neutral"
 )
@@ -154,10 +157,8 @@ func (e *encoder) refuse(field, what string) {
 
 // drop names a member that is left out, once.
 func (e *encoder) drop(name string) {
-	for _, d := range e.dropped {
-		if d == name {
-			return
-		}
+	if slices.Contains(e.dropped, name) {
+		return
 	}
 	e.dropped = append(e.dropped, name)
 }

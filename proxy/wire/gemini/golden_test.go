@@ -134,18 +134,19 @@ func each(t *testing.T, pattern string, f func(*testing.T, map[string][]byte) ma
 			}
 			story, names, in := readTranscript(string(text))
 			got := f(t, in)
-			fresh := story
+			var fresh strings.Builder
+			fresh.WriteString(story)
 			for _, name := range names {
 				if isInput(name) {
-					fresh += "-- " + name + " --\n" + string(in[name])
+					fresh.WriteString("-- " + name + " --\n" + string(in[name]))
 				}
 			}
 			for _, name := range []string{"upstream.json", "dropped", "refused", "chunks", "trail", "completion.json", "whole trail"} {
 				if d := got[name]; d != nil {
-					fresh += "-- " + name + " --\n" + string(d)
+					fresh.WriteString("-- " + name + " --\n" + string(d))
 				}
 			}
-			diff := cmp.Diff(string(text), fresh)
+			diff := cmp.Diff(string(text), fresh.String())
 			if diff == "" {
 				return
 			}
@@ -153,7 +154,7 @@ func each(t *testing.T, pattern string, f func(*testing.T, map[string][]byte) ma
 				t.Fatalf("(-transcript +got)\n%s", diff)
 			}
 			fmt.Printf("%s\n%s", path, diff)
-			if err := os.WriteFile(path, []byte(fresh), 0o644); err != nil {
+			if err := os.WriteFile(path, []byte(fresh.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"slices"
+
 	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/neutral"
 )
@@ -134,10 +136,8 @@ func objectIn(text neutral.Literal) []byte {
 func hasMember(object []byte, names ...string) bool {
 	m := wire.Object(object)
 	for name, _, ok := m.Next(); ok; name, _, ok = m.Next() {
-		for _, n := range names {
-			if string(name) == n {
-				return true
-			}
+		if slices.Contains(names, string(name)) {
+			return true
 		}
 	}
 	return false
