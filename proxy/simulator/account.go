@@ -9,6 +9,7 @@ import (
 type Account struct {
 	Name          string        // how tests, answers and paths name it
 	Key           string        // the credential it accepts; "" = any or none
+	Protocol      Protocol      // the only one it speaks; "" = all of them
 	Models        []string      // the models it has; none = whatever is asked for
 	Latency       time.Duration // from the end of the request to the head of the answer
 	ChunkPace     time.Duration // between the events of a stream
@@ -37,6 +38,9 @@ func newAccount(a Account) *account {
 
 // accepts reports whether the key is the account's.
 func (a *account) accepts(key string) bool { return a.Key == "" || a.Key == key }
+
+// speaks reports whether the account speaks the protocol.
+func (a *account) speaks(protocol Protocol) bool { return a.Protocol == "" || a.Protocol == protocol }
 
 // serves reports whether the account has the model.
 func (a *account) serves(model string) bool {

@@ -3,7 +3,6 @@ package simulator
 import (
 	"fmt"
 	"mime"
-	"net/http"
 	"strings"
 )
 
@@ -11,33 +10,36 @@ import (
 type play func(*exchange) error
 
 // admit decides how the call is answered, and counts it. What is wrong with its body is already known.
-func (p *Provider) admit(x *exchange, r route, wrong *problem) play {
+func (p *Provider) admit(x *exchange, r route, key string, wrong *problem) play {
 	now := p.Now()
-	key := r.dialect.key(x.call.Header)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.announce()
 	p.serial++
 	x.stamp = stamp{serial: p.serial, created: now}
-	x.account = p.owner(r.prefix, key)
-	x.call.Account, x.call.Start, x.req.Account = x.account.Name, now, x.account.Name
+	x.req.stamp = x.stamp
+	x.call.Account, x.call.Start = x.account.Name, now
 	p.record(x.account, x.call)
 	if wrong = p.refuse(x, r, key, wrong); wrong != nil {
 		x.call.Step = "refused"
-		if wrong.status != http.StatusUnauthorized && wrong.code != codeNoModel {
+		if !wrong.excused {
 			p.misused("%s %s was refused: %s", x.call.Method, x.call.Path, wrong.message)
 		}
 		return refusing(wrong)
 	}
-	if r.op != opAnswer {
-		x.call.Step = "models"
-		return listing(r, p.models(x.account))
+	switch r.op {
+	case opAnswer:
+		return p.begin(x)
+	case opCount:
+		x.call.Step = "count"
+		return answering(x.dialect.count(x.req))
 	}
-	return p.begin(x)
+	x.call.Step = "models"
+	return listing(r, p.models(x.account))
 }
 
 // owner finds whose call it is: the account that a segment of the path names, else the one that has the key, else the
-// first that takes any key, else nobody.
+// first that takes any key, else nobody. Accounts are never written to.
 func (p *Provider) owner(prefix, key string) *account {
 	open := p.stray
 	for segment := range strings.SplitSeq(prefix, "/") {
@@ -61,19 +63,20 @@ func (p *Provider) owner(prefix, key string) *account {
 // refuse is why the call gets no answer from its account, nil when it may have one. What is wrong with its body is told
 // only to those who have a key.
 func (p *Provider) refuse(x *exchange, r route, key string, wrong *problem) *problem {
+	d := r.dialect
 	switch {
-	case r.op == opUnknown:
-		return noPath(x.call.Method, r.prefix)
+	case r.op == opUnknown || r.op.hasBody() && !x.account.speaks(d.protocol):
+		return d.noPath(x.call.Method, x.path)
 	case x.call.Method != r.op.method():
-		return noMethod(x.call.Method, x.call.Path, r.op.method())
+		return d.noMethod(x.call.Method, x.call.Path, r.op.method())
 	case x.account == p.stray || !x.account.accepts(key):
-		return badKey(key)
+		return d.badKey(key)
 	case wrong != nil:
 		return wrong
 	case r.op == opModel && !x.account.serves(r.model):
-		return noModel(r.model)
-	case r.op == opAnswer && !x.account.serves(x.req.Model):
-		return noModel(x.req.Model)
+		return d.noModel(r.model)
+	case r.op.hasBody() && !x.account.serves(x.req.Model):
+		return d.noModel(x.req.Model)
 	}
 	return nil
 }
@@ -85,7 +88,7 @@ func (p *Provider) begin(x *exchange) play {
 	if a.MaxConcurrent > 0 && a.inFlight >= a.MaxConcurrent {
 		x.call.Step = "concurrency"
 		p.misused("account %q has %d calls in flight and MaxConcurrent is %d: one more came", a.Name, a.inFlight, a.MaxConcurrent)
-		return refusing(tooConcurrent(x.req.Model, a.MaxConcurrent))
+		return refusing(x.dialect.tooConcurrent(x.req.Model, a.MaxConcurrent))
 	}
 	a.inFlight++
 	x.inFlight = true
@@ -98,9 +101,9 @@ func (p *Provider) begin(x *exchange) play {
 	a.window = w
 	if !ok {
 		x.call.Step = "quota"
-		return refusing(a.Quota.refusal(w, x.req.Model, x.stamp.created))
+		return refusing(x.dialect.spent(a.Quota, w, told{model: x.req.Model, now: x.stamp.created}))
 	}
-	x.header = a.Quota.header(w, x.stamp.created)
+	x.header = x.dialect.tells(a.Quota, w, x.stamp.created)
 	return step.play
 }
 

@@ -4,23 +4,32 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
 // Request is a call as its dialect understood it.
 type Request struct {
+	Protocol     Protocol
 	Account      string
 	Model        string
 	Stream       bool
-	IncludeUsage bool   // a stream is to end with its token counts
-	N            int    // answers wanted, at least 1
-	LastRole     string // role of the last message
-	LastUser     string // text of the last message of the user
-	Tools        []Tool // tools on offer
-	ToolChoice   string // "auto", "none", "required", or the name of the tool to call
-	PromptTokens int    // an estimate, the same for the same messages
+	IncludeUsage bool         // a stream is to end with its token counts
+	N            int          // answers wanted, at least 1
+	System       string       // text of the instructions; the dialects other than Chat tell it
+	LastRole     string       // role of the last message; "tool" where it brings results of tools
+	LastUser     string       // text of the last message of the user
+	Results      []ToolResult // that the last messages bring; the dialects other than Chat tell them
+	Images       int          // in the conversation; the dialects other than Chat count them
+	Tools        []Tool       // tools on offer
+	ToolChoice   string       // "auto", "none", "required", or the name of the tool to call
+	PromptTokens int          // an estimate, the same for the same messages
 	Header       http.Header
 	Body         []byte
+
+	stamp   stamp
+	reasons bool // it asks for reasoning, or its model always has some
+	shows   bool // and wants to see it
 }
 
 // Tool is a function that a request offers.
@@ -29,13 +38,22 @@ type Tool struct {
 	Parameters json.RawMessage // its JSON schema
 }
 
+// ToolResult is what a tool came to; ID and Name are those of its call, where the dialect tells them.
+type ToolResult struct {
+	ID, Name, Text string
+	IsError        bool
+}
+
 // Answer is what an account says, in no dialect. With tool calls it ends because of them, else because it is complete.
 type Answer struct {
 	Text      string
-	Reasoning string
+	Reasoning string // said where the request asks for it as its provider wants to be asked; to Chat always
+	Hidden    bool   // the reasoning is told in encrypted form alone
 	ToolCalls []ToolCall
-	Finish    string // the dialect's word for why the answer ends; "" = as the answer calls for
-	Usage     *Usage // nil = the account's
+	// Finish is why the answer ends: "" = as the answer calls for; "length" and "content_filter" are said in the dialect's own
+	// word; every other word is said as it is.
+	Finish string
+	Usage  *Usage // nil = the account's
 }
 
 // ToolCall is one call of a tool; Arguments is JSON text.
@@ -49,6 +67,7 @@ type ToolCall struct {
 type Usage struct {
 	Prompt     int // all tokens of the request
 	Cached     int // those of them that were read from a cache
+	Written    int // those of them that were written to a cache; Messages alone tells it
 	Completion int // all tokens of the answer
 	Reasoning  int // those of them that were reasoning
 }
@@ -68,11 +87,12 @@ func Think(reasoning, text string) Answerer {
 
 // CallTool answers with one call of the tool; arguments is JSON text.
 func CallTool(name, arguments string) Answerer {
-	return func(Request) Answer { return Answer{ToolCalls: []ToolCall{toolCall(0, name, arguments)}} }
+	return CallTools(ToolCall{Name: name, Arguments: arguments})
 }
 
-func toolCall(i int, name, arguments string) ToolCall {
-	return ToolCall{ID: fmt.Sprintf("call_simulated_%d", i+1), Name: name, Arguments: arguments}
+// CallTools answers with several calls of tools. A call without an id gets one.
+func CallTools(calls ...ToolCall) Answerer {
+	return func(Request) Answer { return Answer{ToolCalls: slices.Clone(calls)} }
 }
 
 // answer makes what the account says to the request, its token counts included.
@@ -80,9 +100,10 @@ func (a Account) answer(req Request) Answer { return a.counted(req, a.say(req)) 
 
 // counted is the answer with what it lacks: ids of its tool calls, and token counts.
 func (a Account) counted(req Request, ans Answer) Answer {
+	ans.ToolCalls = slices.Clone(ans.ToolCalls) // an Answerer may give the same ones again
 	for i := range ans.ToolCalls {
 		if ans.ToolCalls[i].ID == "" {
-			ans.ToolCalls[i].ID = toolCall(i, "", "").ID
+			ans.ToolCalls[i].ID = callID(req, i)
 		}
 	}
 	if ans.Usage == nil {
@@ -99,7 +120,7 @@ func (a Account) say(req Request) Answer {
 		return a.Answer(req)
 	}
 	if tool, ok := req.wantsTool(); ok {
-		return Answer{ToolCalls: []ToolCall{toolCall(0, tool.Name, sampleArguments(tool.Parameters))}}
+		return Answer{ToolCalls: []ToolCall{{Name: tool.Name, Arguments: sampleArguments(tool.Parameters)}}}
 	}
 	what := "answer"
 	if req.LastRole == "tool" {
@@ -160,6 +181,15 @@ func sampleValue(schemaType any) any {
 		return nil
 	}
 	return "simulated"
+}
+
+// callID is the id of a tool call as the protocol's provider makes them: no two are alike.
+func callID(req Request, i int) string {
+	prefix := "call"
+	if req.Protocol == Messages {
+		prefix = "toolu"
+	}
+	return fmt.Sprintf("%s_simulated%06d_%d", prefix, req.stamp.serial, i+1)
 }
 
 // estimate counts a token for every four bytes, as a rule of thumb does.

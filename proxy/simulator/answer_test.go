@@ -52,10 +52,10 @@ func TestAnswersOnTheWire(t *testing.T) {
 		`data: {…"chat.completion.chunk"…,"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}`,
 		`data: [DONE]`))
 	f("tool call", simulator.CallTool("get", `{"a":1}`), `{`+messages+`}`,
-		`{…"chat.completion"…,"choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":null,"tool_calls":[{"id":"call_simulated_1","type":"function","function":{"name":"get","arguments":"{\"a\":1}"}}]},"logprobs":null,"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}`)
+		`{…"chat.completion"…,"choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":null,"tool_calls":[{"id":"call_simulated000001_1","type":"function","function":{"name":"get","arguments":"{\"a\":1}"}}]},"logprobs":null,"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}`)
 	f("tool call streamed", simulator.CallTool("get", `{"a":1}`), `{"stream":true,`+messages+`}`, lines(
 		`data: {…"chat.completion.chunk"…,"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}`,
-		`data: {…"chat.completion.chunk"…,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_simulated_1","type":"function","function":{"name":"get","arguments":""}}]},"logprobs":null,"finish_reason":null}]}`,
+		`data: {…"chat.completion.chunk"…,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_simulated000001_1","type":"function","function":{"name":"get","arguments":""}}]},"logprobs":null,"finish_reason":null}]}`,
 		`data: {…"chat.completion.chunk"…,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a"}}]},"logprobs":null,"finish_reason":null}]}`,
 		`data: {…"chat.completion.chunk"…,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\":1}"}}]},"logprobs":null,"finish_reason":null}]}`,
 		`data: {…"chat.completion.chunk"…,"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"tool_calls"}]}`,

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -18,13 +20,36 @@ type Call struct {
 	Host      string
 	Header    http.Header // as received; not to be written to
 	Body      []byte      // as received; not to be written to
+	Protocol  Protocol    // "" when it asks for no answer
+	Request   Request     // as its dialect understood it, before it was admitted
 	Model     string      // "" when the call was not understood
 	Stream    bool
-	Step      string // what was played: a step's name, "quota", "concurrency", "refused", "models"
+	Step      string // what was played: a step's name, "quota", "concurrency", "refused", "models", "count"
 	Status    int    // of the answer; 0 = no head was sent
 	Start     time.Time
 	End       time.Time // zero = still in flight
 	Cancelled bool      // the client went away before the answer was complete
+}
+
+// Member is a member of the call's body by its path, names and indexes with a dot between ("messages.0.content"): a string
+// as it is, anything else as JSON, "" where there is none.
+func (c Call) Member(path string) string {
+	value, ok := readTree(c.Body)
+	if !ok {
+		return ""
+	}
+	at := node{value: value, found: true, style: &dotted}
+	for name := range strings.SplitSeq(path, ".") {
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(at.items()) {
+			at = at.items()[i]
+			continue
+		}
+		at = at.member(name)
+	}
+	if text, isText := at.value.(string); isText {
+		return text
+	}
+	return string(at.json())
 }
 
 // Calls returns the latest calls of the account, oldest first, those in flight included. The account "" has the calls

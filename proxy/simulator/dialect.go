@@ -2,23 +2,68 @@ package simulator
 
 import (
 	"net/http"
-	"strings"
+	"net/url"
 	"time"
 )
 
+// Protocol is a way of asking for an answer.
+type Protocol string
+
+// The protocols. All of them are served under one base URL; the path tells which one a call speaks.
+const (
+	Chat      Protocol = "chat"      // OpenAI's chat completions: …/chat/completions
+	Messages  Protocol = "messages"  // Anthropic's Messages: …/messages
+	Responses Protocol = "responses" // OpenAI's Responses: …/responses; below …/backend-api/codex as ChatGPT's Codex backend takes it
+	Gemini    Protocol = "gemini"    // Google's Gemini: …/models/MODEL:generateContent, :streamGenerateContent
+	CloudCode Protocol = "cloudcode" // Google's Cloud Code: …/v1internal:generateContent, :streamGenerateContent
+)
+
 // dialect is one protocol as a provider speaks it: how a call is understood, and how answers and problems are written. The
-// steps of a script know none of it. Adding a protocol is one file and one row of dialects.
+// steps of a script know none of it. Adding a protocol is one file and one row of endpoints.
 type dialect struct {
-	path    string                                        // the end of the path of a call for an answer
-	key     func(http.Header) string                      // the credential of a call
-	parse   func([]byte) (Request, *problem)              // understands a body, or says what is wrong with it
-	whole   func(Request, Answer, stamp) []byte           // an answer in one piece
-	events  func(Request, Answer, stamp) []event          // an answer as a stream
-	noop    func(Request, stamp) event                    // an event that says nothing
-	problem func(*problem) []byte                         // a refusal's body
-	failure func(*problem) event                          // a refusal inside a stream
-	models  func(models []string, since time.Time) []byte // the list of models
-	model   func(model string, since time.Time) []byte    // one of them
+	protocol  Protocol
+	key       func(inbound) string                                   // the credential of a call
+	wants     func(inbound) *problem                                 // what else must be in its head; nil = nothing
+	parse     func(inbound) (Request, *problem)                      // understands a body, or says what is wrong with it
+	whole     func(Request, Answer, stamp) []byte                    // an answer in one piece
+	events    func(Request, Answer, stamp) []event                   // an answer as a stream
+	noop      func(Request, stamp) event                             // an event that says nothing
+	count     func(Request) []byte                                   // how many tokens a request has; nil = nobody can ask
+	sameIndex func(wire []byte) []byte                               // the second of two tool calls under the index of the first
+	models    func(models []string, since time.Time) []byte          // the list of models
+	model     func(model string, since time.Time) []byte             // one of them
+	idHeader  string                                                 // the header that names the call
+	problem   func(*problem, stamp) []byte                           // a refusal's body
+	failure   func(r Request, p *problem, st stamp, after int) event // a refusal inside a stream, after so many events
+	recorded  map[StepName]problem                                   // refusals as they were recorded
+	tells     func(Quota, window, time.Time) http.Header             // what is left, on an answer
+	spent     func(Quota, window, told) *problem                     // that nothing is left
+	wording
+}
+
+// wording is how a provider refuses what must not be answered.
+type wording struct {
+	badKey        func(key string) *problem
+	noPath        func(method, path string) *problem
+	noMethod      func(method, path, allowed string) *problem
+	noModel       func(model string) *problem
+	tooConcurrent func(model string, limit int) *problem
+	rateLimited   func(message string) *problem
+}
+
+// told is to whom a spent quota is told, and when.
+type told struct {
+	model string
+	now   time.Time
+}
+
+// inbound is a call before it is understood.
+type inbound struct {
+	route   route
+	account *account
+	header  http.Header
+	query   url.Values
+	body    []byte
 }
 
 // stamp is what tells one answer from another.
@@ -48,48 +93,3 @@ const (
 
 // substance reports whether the event carries a piece of the answer itself.
 func (k eventKind) substance() bool { return k == eventContent || k == eventTool }
-
-// dialects is the table of protocols. The first one refuses the calls that are for none of them.
-var dialects = []*dialect{&openAI}
-
-// operation is what a call asks for.
-type operation uint8
-
-const (
-	opUnknown operation = iota
-	opAnswer
-	opModels
-	opModel
-)
-
-// route is what a path asks for, and of whom.
-type route struct {
-	op      operation
-	dialect *dialect
-	prefix  string // the path before what the protocol appends; a segment of it may name an account
-	model   string // of opModel
-}
-
-// routeOf reads a path.
-func routeOf(path string) route {
-	for _, d := range dialects {
-		if prefix, ok := strings.CutSuffix(path, d.path); ok {
-			return route{op: opAnswer, dialect: d, prefix: prefix}
-		}
-	}
-	if prefix, model, ok := strings.Cut(path, "/models/"); ok {
-		return route{op: opModel, dialect: dialects[0], prefix: prefix, model: model}
-	}
-	if prefix, ok := strings.CutSuffix(path, "/models"); ok {
-		return route{op: opModels, dialect: dialects[0], prefix: prefix}
-	}
-	return route{dialect: dialects[0], prefix: path}
-}
-
-// method is the one method by which the operation may be asked for.
-func (o operation) method() string {
-	if o == opAnswer {
-		return http.MethodPost
-	}
-	return http.MethodGet
-}

@@ -23,6 +23,7 @@ type exchange struct {
 	gone    <-chan struct{} // closed when the client went away
 	account *account
 	dialect *dialect
+	path    string // of the call, without the query
 	req     Request
 	stamp   stamp
 	header  http.Header // of the quota, for normal answers
@@ -44,15 +45,18 @@ func (x *exchange) headText(proto string, status int, h http.Header) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %d %s\r\n", proto, status, http.StatusText(status))
 	own := http.Header{
-		"Date":         {x.p.Now().UTC().Format(http.TimeFormat)},
-		"X-Simulated":  {"true"},
-		"X-Request-Id": {fmt.Sprintf("req_simulated%06d", x.stamp.serial)},
+		"Date":        {x.p.Now().UTC().Format(http.TimeFormat)},
+		"X-Simulated": {"true"},
 	}
+	own.Set(x.dialect.idHeader, requestID(x.stamp))
 	maps.Copy(own, h)
 	_ = own.Write(&b) // a bytes.Buffer takes everything
 	b.WriteString("\r\n")
 	return b.Bytes()
 }
+
+// requestID names the call.
+func requestID(st stamp) string { return fmt.Sprintf("req_simulated%06d", st.serial) }
 
 // whole writes an answer of known length.
 func (x *exchange) whole(status int, h http.Header, body []byte) error {

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,16 +12,22 @@ import (
 
 // openAI is OpenAI's chat completions.
 var openAI = dialect{
-	path:    "/chat/completions",
-	key:     bearer,
-	parse:   parseChat,
-	whole:   chatWhole,
-	events:  chatEvents,
-	noop:    chatNoop,
-	problem: chatProblem,
-	failure: chatFailure,
-	models:  openAIModels,
-	model:   openAIModel,
+	protocol:  Chat,
+	key:       func(in inbound) string { return cmp.Or(bearer(in.header), in.header.Get("Api-Key")) },
+	parse:     func(in inbound) (Request, *problem) { return parseChat(in.body) },
+	whole:     chatWhole,
+	events:    chatEvents,
+	noop:      chatNoop,
+	sameIndex: sameChatIndex,
+	idHeader:  "X-Request-Id",
+	problem:   chatProblem,
+	failure:   chatFailure,
+	models:    openAIModels,
+	model:     openAIModel,
+	recorded:  recorded,
+	tells:     Quota.header,
+	spent:     func(q Quota, w window, to told) *problem { return q.refusal(w, to.model, to.now) },
+	wording:   openAIWording,
 }
 
 // bearer is the key of an Authorization header, "" when there is none.
@@ -41,7 +48,7 @@ type openAIError struct {
 }
 
 // chatProblem writes {"error":{…}}. The further members of a problem follow the known ones.
-func chatProblem(p *problem) []byte {
+func chatProblem(p *problem, _ stamp) []byte {
 	text := encode(struct {
 		Error openAIError `json:"error"`
 	}{openAIError{Message: p.message, Type: p.kind, Param: orNull(p.param), Code: orNull(p.code)}})
@@ -52,8 +59,13 @@ func chatProblem(p *problem) []byte {
 	return fmt.Appendf(nil, "%s,%s}", bytes.TrimSuffix(text, []byte("}}")), more[1:])
 }
 
-func chatFailure(p *problem) event {
-	return event{kind: eventOther, wire: frame(chatProblem(p))}
+func chatFailure(_ Request, p *problem, st stamp, _ int) event {
+	return event{kind: eventOther, wire: frame(chatProblem(p, st))}
+}
+
+// sameChatIndex is what some OpenAI-compatible servers do.
+func sameChatIndex(wire []byte) []byte {
+	return bytes.Replace(wire, []byte(`"tool_calls":[{"index":1`), []byte(`"tool_calls":[{"index":0`), 1)
 }
 
 func orNull(s string) *string {
@@ -100,3 +112,8 @@ func encode(v any) []byte {
 
 // frame is one event of a stream as server-sent events have it.
 func frame(data []byte) []byte { return fmt.Appendf(nil, "data: %s\n\n", data) }
+
+// namedFrame is one event with a name.
+func namedFrame(name string, data []byte) []byte {
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
+}

@@ -19,8 +19,8 @@ func FuzzParseChat(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		req, wrong := parseChat(body)
 		if wrong != nil {
-			if wrong.message == "" || !json.Valid(chatProblem(wrong)) {
-				t.Errorf("refused without a reason: %s", chatProblem(wrong))
+			if wrong.message == "" || !json.Valid(chatProblem(wrong, stamp{})) {
+				t.Errorf("refused without a reason: %s", chatProblem(wrong, stamp{}))
 			}
 			return
 		}

@@ -15,15 +15,16 @@ type problem struct {
 	message string
 	more    map[string]any // further members of the error object
 	header  http.Header
+	excused bool   // a correct client may meet it
 	body    []byte // the whole body, where it is not the dialect's envelope: HTML, or another shape; nil = the envelope
 }
 
 // bodyOf writes the refusal's body in the dialect.
-func (d *dialect) bodyOf(p *problem) []byte {
+func (d *dialect) bodyOf(p *problem, st stamp) []byte {
 	if p.body != nil {
 		return p.body
 	}
-	return d.problem(p)
+	return d.problem(p, st)
 }
 
 // contentType is what the body says it is.

@@ -16,29 +16,39 @@ type Quota struct {
 // QuotaStyle is how an account tells what is left of its quota, and that nothing is.
 type QuotaStyle uint8
 
-// The styles, each as it was recorded.
+// The styles, each as it was recorded. What a style is called here is what it is in Chat and Responses; the other protocols
+// tell the same of themselves in their own headers and refusals.
 const (
-	// QuotaRate is OpenAI's API: x-ratelimit-* on every answer; when spent 429 rate_limit_exceeded with Retry-After,
-	// Retry-After-Ms and the wait in the text.
+	// QuotaRate is an API key's rate: x-ratelimit-* on every answer; when spent 429 rate_limit_exceeded with Retry-After,
+	// Retry-After-Ms and the wait in the text. In Messages anthropic-ratelimit-requests-* and rate_limit_error with
+	// Retry-After.
 	QuotaRate QuotaStyle = iota
-	// QuotaProse is the same without any header: the wait stands in the text alone (openai/openai-node#1477).
+	// QuotaProse is the same without any header: the wait stands in the text alone (openai/openai-node#1477), and in Messages
+	// nowhere.
 	QuotaProse
 	// QuotaCodex is a Codex subscription: x-codex-* on every answer; when spent 429 usage_limit_reached with resets_at and
-	// resets_in_seconds in the body.
+	// resets_in_seconds in the body. In Messages a Claude subscription: anthropic-ratelimit-unified-*.
 	QuotaCodex
-	// QuotaCodexBody is the same without any header (codex2api#9).
+	// QuotaCodexBody is the same without any header (codex2api#9, anthropics/claude-code#7157).
 	QuotaCodexBody
-	// QuotaBilling is an OpenAI account without credit: 429 insufficient_quota, never a word about a reset.
+	// QuotaBilling is an account without credit: 429 insufficient_quota, never a word about a reset; in Messages a 400.
 	QuotaBilling
+)
+
+// The styles of a subscription by a name that fits all protocols.
+const (
+	QuotaSubscription     = QuotaCodex
+	QuotaSubscriptionBody = QuotaCodexBody
 )
 
 // window is the current window of a quota. The zero window has not begun.
 type window struct {
-	used  int
-	spent bool      // by SpendQuota
-	end   time.Time // zero = it never ends
-	begun bool
-	later bool // a window ended before: ResetAt is history
+	used    int
+	spent   bool      // by SpendQuota
+	end     time.Time // zero = it never ends
+	begun   bool
+	later   bool // a window ended before: ResetAt is history
+	refused bool // it is told to a call that gets no answer
 }
 
 // at is the window as it stands at now: an ended one is over, and the next has not begun.
@@ -80,6 +90,14 @@ func (q Quota) spend(w window, now time.Time) window {
 	w = q.begin(w, now)
 	w.spent = true
 	return w
+}
+
+// fraction is how much of the window is used, from 0 to 1.
+func (q Quota) fraction(w window) float64 {
+	if w.spent || q.Calls == 0 {
+		return 1
+	}
+	return float64(w.used) / float64(q.Calls)
 }
 
 // left is how many answers the window still holds; meaningless where Calls is 0 and nothing was spent.

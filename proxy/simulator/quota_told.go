@@ -90,4 +90,7 @@ func untilEnd(w window, now time.Time) time.Duration {
 // seconds and epoch round up, for the same reason.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-func epoch(t time.Time) int64 { return t.Add(time.Second - 1).Unix() }
+func epoch(t time.Time) int64 { return ceil(t).Unix() }
+
+// ceil is the next full second.
+func ceil(t time.Time) time.Time { return t.Add(time.Second - 1).Truncate(time.Second) }

@@ -14,7 +14,14 @@ func refusing(p *problem) play {
 		if err := x.pause(x.account.Latency); err != nil {
 			return err
 		}
-		return x.whole(p.status, with(p.header, "Content-Type", p.contentType()), x.dialect.bodyOf(p))
+		return x.whole(p.status, with(p.header, "Content-Type", p.contentType()), x.dialect.bodyOf(p, x.stamp))
+	}
+}
+
+// answering answers with the JSON.
+func answering(body []byte) play {
+	return func(x *exchange) error {
+		return x.whole(http.StatusOK, http.Header{"Content-Type": {contentJSON}}, body)
 	}
 }
 
@@ -25,13 +32,23 @@ func listing(r route, models []string) play {
 		if r.op == opModel {
 			body = r.dialect.model(r.model, x.stamp.created)
 		}
-		return x.whole(http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body)
+		return answering(body)(x)
 	}
+}
+
+// openAIWording is how OpenAI refuses.
+var openAIWording = wording{
+	badKey:        badKey,
+	noPath:        noPath,
+	noMethod:      noMethod,
+	noModel:       noModel,
+	tooConcurrent: tooConcurrent,
+	rateLimited:   rateLimited,
 }
 
 // badKey is the refusal of a key, which it does not repeat.
 func badKey(key string) *problem {
-	p := &problem{status: http.StatusUnauthorized, kind: "invalid_request_error", code: "invalid_api_key", message: "Incorrect API key provided: sk-***. You can find your API key at https://platform.openai.com/account/api-keys."}
+	p := &problem{excused: true, status: http.StatusUnauthorized, kind: "invalid_request_error", code: "invalid_api_key", message: "Incorrect API key provided: sk-***. You can find your API key at https://platform.openai.com/account/api-keys."}
 	if key == "" {
 		p.code, p.message = "", "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY). You can obtain an API key from https://platform.openai.com/account/api-keys."
 	}
@@ -47,7 +64,7 @@ func noMethod(method, path, allowed string) *problem {
 }
 
 func noModel(model string) *problem {
-	return &problem{status: http.StatusNotFound, kind: "invalid_request_error", code: codeNoModel, message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", model)}
+	return &problem{excused: true, status: http.StatusNotFound, kind: "invalid_request_error", code: codeNoModel, message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", model)}
 }
 
 func tooConcurrent(model string, limit int) *problem {

@@ -103,27 +103,36 @@ func (p *Provider) receive(conn net.Conn, r *bufio.Reader) (x *exchange, answer 
 	if err != nil {
 		return nil, nil, false, err
 	}
-	route := routeOf(req.URL.Path)
-	x = &exchange{p: p, conn: conn, dialect: route.dialect}
+	in := inbound{route: routeOf(req.URL.Path, req.Header), header: req.Header, query: req.URL.Query(), body: body}
+	d := in.route.dialect
+	key := d.key(in)
+	in.account = p.owner(in.route.prefix, key)
+	x = &exchange{p: p, conn: conn, dialect: d, account: in.account, path: req.URL.Path}
 	x.call = &Call{Method: req.Method, Path: req.RequestURI, Host: req.Host, Header: req.Header, Body: body}
 	var wrong *problem
-	if route.op == opAnswer && req.Method == route.op.method() {
-		wrong = x.understand(body)
+	if in.route.op.hasBody() && req.Method == in.route.op.method() {
+		wrong = x.understand(in)
 	}
-	return x, p.admit(x, route, wrong), req.Close, nil
+	return x, p.admit(x, in.route, key, wrong), req.Close, nil
 }
 
 // understand reads the call's body in its dialect, or says what is wrong with it.
-func (x *exchange) understand(body []byte) *problem {
-	if wrong := readable(x.call.Header.Get("Content-Type")); wrong != nil {
+func (x *exchange) understand(in inbound) *problem {
+	x.call.Protocol = x.dialect.protocol
+	if x.dialect.wants != nil {
+		if wrong := x.dialect.wants(in); wrong != nil {
+			return wrong
+		}
+	}
+	if wrong := readable(in.header.Get("Content-Type")); wrong != nil {
 		return wrong
 	}
-	req, wrong := x.dialect.parse(body)
+	req, wrong := x.dialect.parse(in)
 	if wrong != nil {
 		return wrong
 	}
-	x.req = req
-	x.req.Header = x.call.Header
+	req.Protocol, req.Account, req.Header, req.Body = x.dialect.protocol, in.account.Name, in.header, in.body
+	x.req, x.call.Request = req, req
 	x.call.Model, x.call.Stream = req.Model, req.Stream
 	return nil
 }

@@ -42,7 +42,7 @@ func TestShapes(t *testing.T) {
 	f("error-null", `data: {"error":null,"id":"chatcmpl-`, `data: {"error":null,"id":"chatcmpl-`)
 	f("comments", ": simulated heartbeat\n\ndata: {", ": simulated heartbeat\n\ndata: [DONE]")
 	f("split-runes", `"content":"Симуляция: "`, `"content":"世界 "`, `"content":"🌍 "`)
-	f("duplicate-tool-index", `{"index":0,"id":"call_simulated_1"`, `{"index":0,"id":"call_simulated_2"`, `\"call\":2}"`)
+	f("duplicate-tool-index", `{"index":0,"id":"call_simulated000001_1"`, `{"index":0,"id":"call_simulated000001_2"`, `\"call\":2}"`)
 	f("int-ids", `data: {"id":7,`, `data: {"id":7,`)
 	f("error-mid-stream", `"content":"Hi"`, `data: {"error":{"message":"Our servers are currently overloaded. Please try again later.","type":"server_error","param":null,"code":"server_is_overloaded"}}`)
 	f("429-mid-stream", `data: {"error":{"message":"Rate limit reached for gpt-5.5 in organization org-simulated on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s.`)

@@ -35,7 +35,7 @@ func (x *exchange) playBody(h http.Header, body []byte) error {
 }
 
 func playJSONError(x *exchange) error {
-	return x.playWhole(x.dialect.bodyOf(overloaded()))
+	return x.playWhole(x.dialect.bodyOf(isOverloaded(x), x.stamp))
 }
 
 func playLoginPage(x *exchange) error {
@@ -56,9 +56,9 @@ func playNoContent(x *exchange) error {
 func failAtOnce(p func(*exchange) *problem) play {
 	return func(x *exchange) error {
 		if !x.req.Stream {
-			return x.playWhole(x.dialect.bodyOf(p(x)))
+			return x.playWhole(x.dialect.bodyOf(p(x), x.stamp))
 		}
-		return x.playEvents(contentStream, []event{x.dialect.failure(p(x))})
+		return x.playEvents(contentStream, []event{x.dialect.failure(x.req, p(x), x.stamp, 0)})
 	}
 }
 
@@ -66,22 +66,17 @@ func failAtOnce(p func(*exchange) *problem) play {
 func failLater(p func(*exchange) *problem) func(*exchange, argument) error {
 	return func(x *exchange, a argument) error {
 		if !x.req.Stream {
-			return x.playWhole(x.dialect.bodyOf(p(x)))
+			return x.playWhole(x.dialect.bodyOf(p(x), x.stamp))
 		}
 		events := x.events(x.say())
 		head := upTo(events, half(events, a))
-		return x.playEvents(contentStream, append(head[:len(head):len(head)], x.dialect.failure(p(x))))
+		return x.playEvents(contentStream, append(head[:len(head):len(head)], x.dialect.failure(x.req, p(x), x.stamp, len(head))))
 	}
 }
 
-func overloaded() *problem {
-	p := recorded[Overloaded]
-	return &p
-}
+func isOverloaded(x *exchange) *problem { return x.recorded(Overloaded) }
 
-func isOverloaded(*exchange) *problem { return overloaded() }
-
-func hasNoQuota(*exchange) *problem { return insufficientQuota() }
+func hasNoQuota(x *exchange) *problem { return x.recorded(InsufficientQuota) }
 
 func isRateLimited(x *exchange) *problem { return spentFor(x, QuotaRate, usualRateWait) }
 
@@ -108,7 +103,7 @@ func playDoneOnly(x *exchange) error {
 	if !x.req.Stream {
 		return x.playWhole([]byte("{}"))
 	}
-	events := x.events(x.say())
+	events := x.events(x.counted(Answer{}))
 	return x.playEvents(contentStream, events[len(events)-1:])
 }
 

@@ -73,7 +73,7 @@ func (x *exchange) anyTool(i int) ToolCall {
 	if len(x.req.Tools) > 0 {
 		name = x.req.Tools[0].Name
 	}
-	return toolCall(i, name, fmt.Sprintf(`{"city":"Paris","call":%d}`, i+1))
+	return ToolCall{Name: name, Arguments: fmt.Sprintf(`{"city":"Paris","call":%d}`, i+1)}
 }
 
 // beatUntilGone sends comments until the client goes away.

@@ -8,7 +8,7 @@ import (
 )
 
 // recorded are refusals as OpenAI and those who speak its protocol were recorded to send them; {model} stands for the model
-// that was asked for.
+// that was asked for. What comes from in front of a provider, the other dialects have from here.
 var recorded = map[StepName]problem{
 	BadRequest:            {status: 400, kind: "invalid_request_error", param: "max_tokens", code: "unsupported_parameter", message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."},
 	ContextTooLong:        {status: 400, kind: "invalid_request_error", param: "messages", code: "context_length_exceeded", message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Please reduce the length of the messages."},
@@ -35,11 +35,17 @@ var recorded = map[StepName]problem{
 
 // refuse plays the recorded refusal.
 func refuse(name StepName) func(*exchange, argument) error {
-	return plain(func(x *exchange) error {
-		p := recorded[name]
-		p.message = strings.ReplaceAll(p.message, "{model}", x.req.Model)
-		return refusing(&p)(x)
-	})
+	return plain(func(x *exchange) error { return refusing(x.recorded(name))(x) })
+}
+
+// recorded is the refusal as the dialect's provider was recorded to send it.
+func (x *exchange) recorded(name StepName) *problem {
+	p, ok := x.dialect.recorded[name]
+	if !ok {
+		p = recorded[name]
+	}
+	p.message = strings.ReplaceAll(p.message, "{model}", x.req.Model)
+	return &p
 }
 
 // refuseFor refuses with a wait, told in the style: the argument, or what providers were seen to say.
@@ -52,7 +58,7 @@ func refuseFor(style QuotaStyle, usual time.Duration) func(*exchange, argument) 
 // refuseUntil refuses with the wait as a date in Retry-After.
 func refuseUntil(usual time.Duration) func(*exchange, argument) error {
 	return func(x *exchange, a argument) error {
-		p := rateLimited("Rate limit exceeded")
+		p := x.dialect.rateLimited("Rate limit exceeded")
 		p.header = http.Header{"Retry-After": {x.stamp.created.Add(wait(a, usual)).UTC().Format(http.TimeFormat)}}
 		return refusing(p)(x)
 	}
@@ -62,7 +68,7 @@ func refuseUntil(usual time.Duration) func(*exchange, argument) error {
 func spentFor(x *exchange, style QuotaStyle, wait time.Duration) *problem {
 	now := x.stamp.created
 	q := Quota{Calls: 3, Window: wait, Style: style}
-	return q.refusal(window{used: 3, begun: true, end: now.Add(wait)}, x.req.Model, now)
+	return x.dialect.spent(q, window{used: 3, begun: true, end: now.Add(wait)}, told{model: x.req.Model, now: now})
 }
 
 func wait(a argument, usual time.Duration) time.Duration {

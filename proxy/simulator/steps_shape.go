@@ -103,12 +103,10 @@ var jsonID = regexp.MustCompile(`"id":"[^"]*"`)
 
 func intIDs(wire []byte) []byte { return jsonID.ReplaceAll(wire, []byte(`"id":7`)) }
 
-// playDuplicateToolIndex calls two tools under one index, as some OpenAI-compatible servers do.
+// playDuplicateToolIndex calls two tools under one index.
 func playDuplicateToolIndex(x *exchange) error {
 	ans := x.counted(Answer{ToolCalls: []ToolCall{x.anyTool(0), x.anyTool(1)}})
-	return x.playRewired(ans, func(wire []byte) []byte {
-		return bytes.Replace(wire, []byte(`"tool_calls":[{"index":1`), []byte(`"tool_calls":[{"index":0`), 1)
-	})
+	return x.playRewired(ans, x.dialect.sameIndex)
 }
 
 // playSplitRunes answers in several scripts and cuts the stream inside its characters.

@@ -1,0 +1,75 @@
+package simulator
+
+import (
+	"net/http"
+	"strings"
+)
+
+// operation is what a call asks for.
+type operation uint8
+
+const (
+	opUnknown operation = iota
+	opAnswer
+	opCount // of the tokens of what would be an opAnswer
+	opModels
+	opModel
+)
+
+// method is the one method by which the operation may be asked for.
+func (o operation) method() string {
+	if o == opAnswer || o == opCount {
+		return http.MethodPost
+	}
+	return http.MethodGet
+}
+
+// hasBody reports whether the operation is asked for with a body of its dialect.
+func (o operation) hasBody() bool { return o == opAnswer || o == opCount }
+
+// route is what a path asks for, and of whom.
+type route struct {
+	op       operation
+	dialect  *dialect
+	prefix   string // the path before what the protocol appends; a segment of it may name an account
+	model    string // that the path names
+	streamed bool   // the path asks for a stream
+}
+
+// endpoints is where the protocols are, by how a path ends. The dialect of the first refuses the calls that are for none
+// of them.
+var endpoints = []struct {
+	suffix  string
+	op      operation
+	dialect *dialect
+}{
+	{"/chat/completions", opAnswer, &openAI},
+	{"/messages", opAnswer, &messages},
+	{"/messages/count_tokens", opCount, &messages},
+}
+
+// routeOf reads a path.
+func routeOf(path string, h http.Header) route {
+	for _, e := range endpoints {
+		if prefix, ok := strings.CutSuffix(path, e.suffix); ok {
+			return route{op: e.op, dialect: e.dialect, prefix: prefix}
+		}
+	}
+	lists := listsOf(h)
+	if prefix, model, ok := strings.Cut(path, "/models/"); ok {
+		return route{op: opModel, dialect: lists, prefix: prefix, model: model}
+	}
+	if prefix, ok := strings.CutSuffix(path, "/models"); ok {
+		return route{op: opModels, dialect: lists, prefix: prefix}
+	}
+	return route{dialect: lists, prefix: path}
+}
+
+// listsOf is in whose dialect models are listed: the protocols have the path in common and tell themselves apart by their
+// headers.
+func listsOf(h http.Header) *dialect {
+	if h.Get("Anthropic-Version") != "" {
+		return &messages
+	}
+	return endpoints[0].dialect
+}
