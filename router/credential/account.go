@@ -30,8 +30,11 @@ func (a *account) now() (*view, *store) {
 }
 
 // fixedView is a key or token of the configuration. Nothing but another configuration brings a new one.
-func fixedView(secret router.Secret) *view {
+func fixedView(secret router.Secret, token bool) *view {
 	t := tokens{access: secret, kind: kindOf(secret)}.withClaims()
+	if token {
+		t.kind = OAuth
+	}
 	return &view{
 		credential: Credential{Token: t.access, Kind: t.kind, AccountID: t.account, ExpiresAt: t.expires},
 		identity:   identityOf(t),

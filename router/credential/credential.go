@@ -29,6 +29,7 @@ type Source struct {
 	Profile      string
 	Provider     string        // an id of router's table
 	Static       router.Secret // the key or token of the configuration
+	Token        bool          // Static is a token that somebody signed in for, whatever it looks like
 	File         string        // a file of tokens; absolute
 	Refresh      bool          // false = the file is never refreshed nor written
 	TokenURL     string        // where tokens are refreshed; "" = the file format's own

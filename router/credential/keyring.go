@@ -142,7 +142,7 @@ func (k *Keyring) account(src Source, stores map[storeKey]*store) *account {
 	}
 	switch {
 	case !src.Static.Empty():
-		a.fixed = fixedView(src.Static)
+		a.fixed = fixedView(src.Static, src.Token)
 	case src.File != "":
 		key.file = filepath.Clean(src.File)
 		a.file = take(key)
