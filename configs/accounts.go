@@ -11,7 +11,7 @@ func (c *Config) Credentials() []credential.Source {
 	for i, p := range c.Profiles {
 		if a := c.Accounts[i]; p.Enabled {
 			sources = append(sources, credential.Source{
-				Profile: p.ID, Provider: p.Provider.ID, Static: p.Credential, File: a.OAuthFile, Refresh: a.Refresh,
+				Profile: p.ID, Provider: p.Provider.ID, Static: p.Credential, Token: a.Token, File: a.OAuthFile, Refresh: a.Refresh,
 				TokenURL: a.TokenURL, ProxyURL: p.ProxyURL, ClientID: a.ClientID, ClientSecret: a.ClientSecret,
 			})
 		}

@@ -21,18 +21,12 @@ func (n NotYet) String() string {
 
 // notYet is the table of such keys; * stands for a name of the user's choice. A key leaves it when it takes effect.
 var notYet = map[string]string{
-	"server.redis_url":                     "state shared by several instances",
-	"server.instances":                     "state shared by several instances",
-	"profiles.*.main":                      "the accounts of the admin plane",
-	"profiles.*.lease_mode":                "leases shared by several instances",
-	"profiles.*.auth_config.oauth_file":    "OAuth credentials",
-	"profiles.*.auth_config.refresh":       "OAuth credentials",
-	"profiles.*.auth_config.token_url":     "OAuth credentials",
-	"profiles.*.auth_config.client_id":     "OAuth credentials",
-	"profiles.*.auth_config.client_secret": "OAuth credentials",
-	"profiles.*.auth_config.project":       "OAuth credentials",
-	"runs":                                 "the runs API",
-	"journal":                              "the journal of runs",
+	"server.redis_url":      "state shared by several instances",
+	"server.instances":      "state shared by several instances",
+	"profiles.*.main":       "the accounts of the admin plane",
+	"profiles.*.lease_mode": "leases shared by several instances",
+	"runs":                  "the runs API",
+	"journal":               "the journal of runs",
 }
 
 // noteNotYet remembers n if it is in the file and in the table.

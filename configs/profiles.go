@@ -15,6 +15,7 @@ type Account struct {
 	LeaseMode string // eventual or strict
 	Probe     Probe
 	KeyFile   string // the file that auth_config names with file:, resolved; "" = the credential stands elsewhere
+	Token     bool   // the credential is a token that somebody signed in for, and no key
 	OAuthFile string // auth_config.oauth_file, resolved; "" = none
 	Refresh   bool   // auth_config.refresh
 	TokenURL  string // auth_config.token_url; "" = the provider's own

@@ -150,7 +150,7 @@ func TestEveryKeyArrives(t *testing.T) {
 	}, c.Profiles[0])
 	f("account", Account{
 		LeaseMode: "strict", Probe: Probe{BaseURL: "http://127.0.0.1:9"},
-		OAuthFile: "/home/u/a.json", TokenURL: "https://idp.example.org/token", ClientID: "cli", ClientSecret: router.NewSecret("shh"), Project: "p-1",
+		Token: true, OAuthFile: "/home/u/a.json", TokenURL: "https://idp.example.org/token", ClientID: "cli", ClientSecret: router.NewSecret("shh"), Project: "p-1",
 	}, c.Accounts[0])
 	f("slots", []int{0, 1, 5}, []int{c.Profiles[0].MaxConcurrency, c.Profiles[1].MaxConcurrency, c.Profiles[2].MaxConcurrency})
 	f("runs", Runs{DefaultRuntime: "hermes", Runtimes: []Runtime{
