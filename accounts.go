@@ -10,9 +10,11 @@ import (
 	"net/url"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hermes-hub/configs"
+	"hermes-hub/proxy"
 	"hermes-hub/quota/probe"
 	"hermes-hub/router"
 	"hermes-hub/router/credential"
@@ -25,6 +27,8 @@ type accounts struct {
 	prober  *probe.Prober
 	router  *router.Router
 	log     *slog.Logger
+
+	projects atomic.Pointer[map[string]string] // auth_config.project, by profile
 }
 
 func newAccounts(cfg *configs.Config, r *router.Router, log *slog.Logger) (*accounts, error) {
@@ -54,6 +58,11 @@ func (a *accounts) configure(cfg *configs.Config) error {
 	if err := a.keyring.Configure(cfg.Credentials()); err != nil {
 		return err
 	}
+	projects := map[string]string{}
+	for i, p := range cfg.Profiles {
+		projects[p.ID] = cfg.Accounts[i].Project
+	}
+	a.projects.Store(&projects)
 	a.prober.Configure(cfg.Probes())
 	return nil
 }
@@ -90,6 +99,52 @@ func (a *accounts) report(r probe.Result) {
 	for _, reading := range r.Readings {
 		a.router.Measure(r.Profile, reading, r.At)
 	}
+}
+
+// callerKeys are the accounts' credentials as calls are made with them.
+type callerKeys accounts
+
+// Current is what an account is called with. One without a credential is called without: its headers may hold one, and an
+// account on this machine needs none.
+func (k *callerKeys) Current(ctx context.Context, p *router.Profile) (proxy.Credential, error) {
+	c, err := k.keyring.Current(ctx, p.ID)
+	if problem, ok := errors.AsType[*credential.Problem](err); ok && problem.Reason == credential.ReasonNone {
+		return proxy.Credential{}, nil
+	}
+	if err != nil {
+		return proxy.Credential{}, err
+	}
+	return k.call(ctx, p, c), nil
+}
+
+// Refused asks for another credential than the one that a provider refused.
+func (k *callerKeys) Refused(ctx context.Context, p *router.Profile, used proxy.Credential) (proxy.Credential, bool) {
+	c, ok := k.keyring.Refused(ctx, p.ID, used.Token)
+	return k.call(ctx, p, c), ok
+}
+
+func (k *callerKeys) call(ctx context.Context, p *router.Profile, c credential.Credential) proxy.Credential {
+	out := proxy.Credential{Token: c.Token, OAuth: c.Kind == credential.OAuth, AccountID: c.AccountID, Project: c.Project}
+	if p.Protocol == router.ProtocolCloudCode && out.Project == "" {
+		out.Project = k.project(ctx, p.ID)
+	}
+	return out
+}
+
+// project is the Google project that an account's calls belong to: the configured one, else what the prober learnt, and,
+// before it looked for the first time, what it learns now. "" = nobody says; the provider will.
+func (k *callerKeys) project(ctx context.Context, profile string) string {
+	if configured := (*k.projects.Load())[profile]; configured != "" {
+		return configured
+	}
+	if known, ok := k.prober.Last(profile); ok {
+		return known.Project
+	}
+	known, err := k.prober.Refresh(ctx, profile, false)
+	if err != nil && !errors.Is(err, probe.ErrUnknownProfile) {
+		k.log.Debug("no project learnt", "profile", profile, "error", err)
+	}
+	return known.Project
 }
 
 // proberKeys are the accounts' credentials as the prober sends them.

@@ -76,7 +76,7 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*app, e
 		return nil, err
 	}
 	a.proxy = proxy.New(proxy.Options{
-		Config: cfg.Proxy, Router: a.router, Trails: a.trails, Telemetry: a.ledger,
+		Config: cfg.Proxy, Router: a.router, Trails: a.trails, Telemetry: a.ledger, Credentials: (*callerKeys)(a.accounts),
 		Logger: log, Version: version, Ready: admin.Readiness(a.ready),
 	})
 	a.admin = admin.New(admin.Options{

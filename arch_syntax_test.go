@@ -129,6 +129,7 @@ var revealers = map[string]string{
 	"accounts.go":            "hands a credential to the prober, which sends it",
 	"doctor_credentials.go":  "reads when a token says it expires",
 	"configs/admin_block.go": "refuses a weak signing secret",
+	"configs/auth_config.go": "tells a key from a token",
 	"configs/profiles.go":    "checks a proxy's URL; extra headers",
 	"configs/server.go":      "checks Redis's URL",
 

@@ -15,14 +15,21 @@ func profileProofs() map[string]proof {
 			return s.post(chatPath, strings.Replace(chatBody, "sim-1", asked, 1)).line("Profile", "Model")
 		}
 	}
+	elsewhere := edits{"custom_base_url: BASE\n    preferred_models: [sim-1]\n    auth_config: {api_key: key-first}", "custom_base_url: PROBED\n    preferred_models: [sim-1]\n    auth_config: {api_key: key-first}"}
+	called := func(s *scene) string {
+		s.post(chatPath, chatBody)
+		path, _, _ := strings.Cut(<-s.more.visits, " ")
+		return path
+	}
 	firstModels := func(more string) edits {
 		return edits{"preferred_models: [sim-1]\n    auth_config: {api_key: key-first}", more + "\n    auth_config: {api_key: key-first}"}
 	}
 	return map[string]proof{
 		"profiles.*.provider": {
-			to: edits{"first:\n    provider: openai-compatible", "first:\n    provider: openai-codex"}, want: [2]string{"200 first 1", "200 second 1"}, see: who,
+			from: elsewhere, to: edits{"first:\n    provider: openai-compatible", "first:\n    provider: claude"},
+			want: [2]string{"/chat/completions", "/v1/messages"}, see: called,
 		},
-		"profiles.*.protocol":   {to: edits{"#first", "protocol: responses"}, want: [2]string{"200 first 1", "200 second 1"}, see: who},
+		"profiles.*.protocol":   {from: elsewhere, to: edits{"#first", "protocol: responses"}, want: [2]string{"/chat/completions", "/responses"}, see: called},
 		"profiles.*.enabled":    {to: edits{"#first", "enabled: false"}, want: [2]string{"200 first 1", "200 second 1"}, see: who},
 		"profiles.*.cold_spare": {to: edits{"#first", "cold_spare: true"}, want: [2]string{"200 first 1", "200 second 1"}, see: who},
 		"profiles.*.capabilities": {

@@ -88,7 +88,7 @@ type scene struct {
 // stands in the table of those that nothing acts on yet and then has none.
 func TestNoDeadKey(t *testing.T) {
 	proofs := map[string]proof{}
-	for _, rows := range []map[string]proof{serverProofs(), adminProofs(), clientProofs(), routerProofs(), deadlineProofs(), roleProofs(), profileProofs(), accountProofs(), pricingProofs()} {
+	for _, rows := range []map[string]proof{serverProofs(), adminProofs(), clientProofs(), routerProofs(), deadlineProofs(), roleProofs(), profileProofs(), accountProofs(), oauthProofs(), pricingProofs()} {
 		maps.Copy(proofs, rows)
 	}
 	known := map[string]bool{}
@@ -150,6 +150,8 @@ func (p proof) stage(t *testing.T, from, to edits) *scene {
 	s.getenv = env(t)
 	put(t, s.path, s.more.file(s.dir, from, to))
 	put(t, filepath.Join(s.dir, "issuer.pem"), s.more.pem(t))
+	put(t, filepath.Join(s.dir, "auth.json"), `{"tokens":{"access_token":"key-slow","refresh_token":"first"}}`)
+	put(t, filepath.Join(s.dir, "old.json"), `{"tokens":{"access_token":"`+webToken(time.Now().Add(-time.Hour))+`","refresh_token":"first"}}`)
 	s.program = start(t, s.getenv, "serve", "--config", s.path, "--log-level", "debug")
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/tidwall/gjson"
 
 	"hermes-hub/proxy/simulator"
 )
@@ -61,8 +63,15 @@ func newProofWorld(t *testing.T) *proofWorld {
 	t.Cleanup(w.issuer.Close)
 	w.visits = make(chan string, 100)
 	w.probed = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.visits <- r.URL.Path
-		http.NotFound(rw, r)
+		body, _ := io.ReadAll(r.Body) // what is no JSON has no members
+		if r.URL.Path != "/token" {
+			w.visits <- r.URL.Path + " project=" + gjson.GetBytes(body, "project").String()
+			http.NotFound(rw, r)
+			return
+		}
+		w.visits <- fmt.Sprintf("/token client_id=%s client_secret=%s", gjson.GetBytes(body, "client_id"), gjson.GetBytes(body, "client_secret"))
+		rw.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(rw, `{"access_token":"key-slow","refresh_token":"next"}`)
 	}))
 	t.Cleanup(w.probed.Close)
 	for i := range w.free {
@@ -74,6 +83,24 @@ func newProofWorld(t *testing.T) *proofWorld {
 		defer l.Close() // both at once, or they would be one
 	}
 	return w
+}
+
+// asked is the rest of the first visit to a path.
+func (w *proofWorld) asked(ctx context.Context, path string) string {
+	enough := time.NewTimer(5 * time.Second)
+	defer enough.Stop()
+	for {
+		select {
+		case visit := <-w.visits:
+			if rest, ok := strings.CutPrefix(visit, path+" "); ok {
+				return rest
+			}
+		case <-enough.C:
+			return "nobody came"
+		case <-ctx.Done():
+			return "the test has ended"
+		}
+	}
 }
 
 // visited tells whether a path that begins so is asked for, now or within the time in which every account is looked at.
