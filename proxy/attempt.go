@@ -17,22 +17,24 @@ type failure struct {
 	status     int    // upstream's, 0 when there was none
 	body       []byte // the head of upstream's body, for an error that is the client's own
 	translated bool   // that body is of another protocol than the client's
+	again      bool   // the same account is worth asking once more
 	unsaid     error  // the call was not made: an account of this kind cannot be told what the request wants
 }
 
 // try is one call to one account: what it holds, and how it went. Everything an attempt takes is given back by its defers.
 type try struct {
-	x       *exchange
-	n       *router.Node
-	lease   *router.Lease
-	call    call
-	with    Credential
-	renewed bool // another credential was asked for
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	clock   *clock
-	started time.Time
-	told    telemetry.Attempt
+	x        *exchange
+	n        *router.Node
+	lease    *router.Lease
+	call     call
+	with     Credential
+	unsealed bool // what is sealed was left out
+	renewed  bool // another credential was asked for
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	clock    *clock
+	started  time.Time
+	told     telemetry.Attempt
 }
 
 // attempt tries one node, by the lease it was given. nil: the exchange is over, one way or another. Otherwise nothing was
@@ -47,7 +49,7 @@ func (x *exchange) attempt(n *router.Node, lease *router.Lease) *failure {
 
 	with, lacking := x.p.credential(ctx, n.Profile)
 	if lacking == nil {
-		c, err := x.compose(n, with)
+		c, err := x.compose(n, with, false)
 		if err != nil {
 			return &failure{unsaid: err}
 		}
@@ -86,23 +88,23 @@ func (t *try) run() *failure {
 		if err != nil {
 			return t.lost(err, 0)
 		}
-		if f, again := t.settle(res); !again {
+		if f := t.settle(res); f == nil || !f.again {
 			return f
 		}
 	}
 }
 
-// settle makes of one answer what it comes to, unless it is worth asking again.
-func (t *try) settle(res *http.Response) (f *failure, again bool) {
+// settle makes of one answer what it comes to.
+func (t *try) settle(res *http.Response) *failure {
 	defer res.Body.Close()
 	t.told.Status = res.StatusCode
 	switch {
 	case res.StatusCode != http.StatusOK:
 		return t.refused(res)
 	case t.x.req.Stream:
-		return t.relay(res), false
+		return t.relay(res)
 	default:
-		return t.answer(res), false
+		return t.answer(res)
 	}
 }
 
@@ -116,23 +118,20 @@ func (t *try) send() (*http.Response, error) {
 }
 
 // refused reads an answer other than 200. A redirect is not followed: it would take the credential elsewhere.
-func (t *try) refused(res *http.Response) (f *failure, again bool) {
+func (t *try) refused(res *http.Response) *failure {
 	head, err := readUpTo(res.Body, quota.BodyLimit)
 	if err != nil && len(head) == 0 && t.ctx.Err() != nil {
-		return t.lost(err, res.StatusCode), false
+		return t.lost(err, res.StatusCode)
 	}
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
-		return t.fail(broken("upstream_redirect"), res.StatusCode, nil), false
+		return t.fail(broken("upstream_redirect"), res.StatusCode, nil)
 	}
 	head = unpacked(res.Header, head)
 	r := t.read(res.StatusCode, plainHeader(res.Header), head)
 	if r.Class == quota.OK { // a 204 or 206 is no completion
 		r = broken("status:unexpected")
 	}
-	if t.renew(res.StatusCode, r) {
-		return nil, true
-	}
-	return t.fail(r, res.StatusCode, head), false
+	return t.fail(r, res.StatusCode, head)
 }
 
 // read asks the quota package what an answer means.
@@ -170,8 +169,12 @@ func (t *try) over() bool {
 	return true
 }
 
-// fail settles a failed attempt: the router learns of it, the client either gets its own mistake back or nothing yet.
+// fail settles a failed attempt: the router learns of it, the client either gets its own mistake back or nothing yet. What
+// the account itself can cure is no failure yet.
 func (t *try) fail(r quota.Reading, status int, body []byte) *failure {
+	if status != 0 && (t.renew(status, r) || t.bare(status, body)) {
+		return &failure{again: true}
+	}
 	t.blame(r)
 	x := t.x
 	f := &failure{reading: r, status: status, body: body, translated: t.call.codec != nil}
@@ -222,6 +225,3 @@ func (t *try) close() {
 	attempts := t.x.told.Attempts
 	attempts[len(attempts)-1] = t.told
 }
-
-// sealed hears of reasoning that only this account can open.
-func (t *try) sealed(string) {}

@@ -25,10 +25,11 @@ type call struct {
 var errUnspoken = errors.New("no account of the role speaks a protocol that this request can be told in")
 
 // compose writes the call to one node. The error says what of the request cannot be said to an account of its kind; it is
-// a *wire.FieldError, or errUnspoken.
-func (x *exchange) compose(n *router.Node, with Credential) (call, error) {
+// a *wire.FieldError, or errUnspoken. Of what other accounts have sealed nothing is sent, and with bare nothing sealed.
+func (x *exchange) compose(n *router.Node, with Credential, bare bool) (call, error) {
+	opens := x.opens(n.Profile, bare)
 	if n.Profile.Protocol == x.surface.protocol {
-		return x.pass(n), nil
+		return x.pass(n, opens)
 	}
 	c := call{stream: x.req.Stream || n.Profile.Provider.Codex, codec: codecOf(x.surface, n.Profile.Protocol)}
 	if c.codec == nil {
@@ -40,32 +41,37 @@ func (x *exchange) compose(n *router.Node, with Credential) (call, error) {
 	if x.unread != nil {
 		return call{}, x.unread
 	}
-	encoded, err := c.codec.encode(x.neutral, neutral.Target{
+	r, removed := unsealed(x.neutral, opens)
+	encoded, err := c.codec.encode(r, neutral.Target{
 		Model: n.Model, Stream: c.stream, MaxOutput: router.ModelOf(n.Profile.Provider.ID, n.Model).MaxOutput,
 		Project: with.Project, Codex: n.Profile.Provider.Codex,
 	})
-	c.path, c.body, c.dropped = c.codec.path(n.Model, c.stream), encoded.Body, encoded.Dropped
+	c.path, c.body, c.dropped = c.codec.path(n.Model, c.stream), encoded.Body, append(encoded.Dropped, removed...)
 	return c, err
 }
 
 // pass is the call to an account of the client's own protocol: the client's bytes, but for the account's name of the model
 // and what the account needs.
-func (x *exchange) pass(n *router.Node) call {
+func (x *exchange) pass(n *router.Node, opens func(value string) bool) (call, error) {
 	c := call{path: x.surface.path, body: x.body, stream: x.req.Stream}
-	var edits []wire.Edit
+	edits, removed, err := x.unseal(opens, nil)
+	if err != nil {
+		return c, err
+	}
 	switch {
 	case !x.surface.stores:
 	case n.Profile.Provider.Codex:
-		edits, c.dropped = responses.ForCodex(x.body, nil)
+		edits, c.dropped = responses.ForCodex(x.body, edits)
 		c.stream = true
 	default:
-		edits = x.req.Unstored(x.body, nil)
+		edits = x.req.Unstored(x.body, edits)
 	}
 	if x.surface.stores && x.req.Kept.Store && gjson.GetBytes(x.body, "store").Bool() {
 		c.dropped = append(c.dropped, "store")
 	}
+	c.dropped = append(c.dropped, removed...)
 	if edits = x.req.Upstream(x.body, n.Model, true, edits); len(edits) > 0 {
 		c.body = wire.Splice(make([]byte, 0, len(x.body)+64), x.body, edits)
 	}
-	return c
+	return c, nil
 }

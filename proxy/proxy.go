@@ -68,6 +68,7 @@ type Proxy struct {
 	started     int64 // epoch seconds: the models' creation time
 	gate        *gate
 	trials      *trials
+	seals       *seals
 }
 
 // New is a proxy plane. Nothing is called before its first request.
@@ -75,7 +76,7 @@ func New(o Options) *Proxy {
 	p := &Proxy{
 		router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
 		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport,
-		credentials: o.Credentials, gate: newGate(), trials: newTrials(),
+		credentials: o.Credentials, gate: newGate(), trials: newTrials(), seals: newSeals(),
 	}
 	p.settings.Store(newSettings(o.Config))
 	if p.transport == nil {

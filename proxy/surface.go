@@ -13,6 +13,9 @@ type surface struct {
 	dialect  *dialect
 	shape    wire.Shape
 	whole    func(body []byte) (wire.Answer, [][]byte) // looks at an answer that is not streamed, and at what is sealed in it
+	// unseal takes out of a request what other accounts have sealed; seal is how that is called. nil = there is no such thing.
+	unseal func(body []byte, keep func(value []byte) bool, edits []wire.Edit) ([]wire.Edit, []string)
+	seal   string
 	// own says that an account may put its own model in the place of one it does not list. What a chat asks any model
 	// can take up; an embedding of another model is noise in somebody's index.
 	own bool
@@ -30,7 +33,7 @@ type surface struct {
 var (
 	chatSurface = surface{
 		endpoint: "/v1/chat/completions", protocol: router.ProtocolChat, path: "/chat/completions", dialect: &openAI,
-		shape: wire.Chat, whole: chatAnswer, own: true,
+		shape: wire.Chat, whole: chatAnswer, own: true, unseal: wire.UnsealChat, seal: "messages[].reasoning_details",
 	}
 	completionSurface = surface{
 		endpoint: "/v1/completions", protocol: router.ProtocolChat, path: "/completions", dialect: &openAI,
@@ -42,19 +45,20 @@ var (
 	}
 	messagesSurface = surface{
 		endpoint: "/v1/messages", protocol: router.ProtocolMessages, path: "/v1/messages", dialect: &anthropic,
-		shape: wire.Messages, whole: wire.ReadMessagesAnswer, own: true,
+		shape: wire.Messages, whole: wire.ReadMessagesAnswer, own: true, unseal: wire.UnsealMessages, seal: "messages[].content[].thinking",
 	}
 	countSurface = surface{
 		endpoint: "/v1/messages/count_tokens", protocol: router.ProtocolMessages, path: "/v1/messages/count_tokens", dialect: &anthropic,
-		shape: wire.TokenCount, whole: tokenCount, own: true, aside: true, alone: true, lacks: "count tokens",
+		shape: wire.TokenCount, whole: tokenCount, own: true, unseal: wire.UnsealMessages, seal: "messages[].content[].thinking", aside: true, alone: true, lacks: "count tokens",
 	}
 	responsesSurface = surface{
 		endpoint: "/v1/responses", protocol: router.ProtocolResponses, path: "/responses", dialect: &openAI,
-		shape: wire.Responses, whole: wire.ReadResponsesAnswer, own: true, stores: true,
+		shape: wire.Responses, whole: wire.ReadResponsesAnswer, own: true, unseal: wire.UnsealResponses, seal: "input[].reasoning", stores: true,
 	}
 	compactSurface = surface{
 		endpoint: "/v1/responses/compact", protocol: router.ProtocolResponses, path: "/responses/compact", dialect: &openAI,
-		shape: wire.Shape{Needs: "input", Keeps: true}, whole: wire.ReadResponsesAnswer, own: true, alone: true, lacks: "compact a conversation",
+		shape: wire.Shape{Needs: "input", Keeps: true}, whole: wire.ReadResponsesAnswer, own: true,
+		unseal: wire.UnsealResponses, seal: "input[].reasoning", alone: true, lacks: "compact a conversation",
 	}
 )
 

@@ -130,7 +130,7 @@ func situationsOfAccounts() []situation {
 		alone("accounts: broken", setup{}, askStream, play(simulator.ServerError, simulator.Overloaded529, simulator.ErrorFirst)),
 		alone("accounts: without the model", setup{}, ask, play(simulator.NotFound, simulator.NotFound, simulator.NotFound)),
 		alone("accounts: disabled", unused(func(p *router.Profile) { p.Enabled = false }), ask, nil),
-		alone("accounts: of another protocol", unused(func(p *router.Profile) { p.Protocol = router.ProtocolGemini }), ask, nil),
+		alone("accounts: of another protocol", unused(func(p *router.Profile) { p.Protocol = "of-tomorrow" }), ask, nil),
 		alone("accounts: busy", unused(func(p *router.Profile) { p.MaxConcurrency = 1 }), ask, holdAll),
 		alone("attempts used up", setup{settings: func(s *router.Settings) { s.MaxAttempts = 1 }}, ask, play(simulator.ServerError)),
 		alone("nothing before the commit deadline", setup{}, askStream, play(simulator.Hang, simulator.Hang)),
