@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -60,8 +61,24 @@ func startHub(t *testing.T) *hub {
 // How long the hub holds a request for an account that will be back: longer than it gives a request, or not at all.
 const patient, impatient = 45, 0
 
-// startHubOver starts the hub and waits until it listens. At the latest when the test ends it is asked to stop, and must.
+// startHubOver starts the hub over accounts that speak chat completions.
 func startHubOver(t *testing.T, sim *simulator.Provider, patience int) *hub {
+	t.Helper()
+	return startHubOf(t, sim, patience, chatAccount, chatAccount)
+}
+
+// kind is what an account speaks, as its profile says it.
+type kind string
+
+// The kinds.
+const (
+	chatAccount     kind = "provider: openai-compatible"
+	messagesAccount kind = "provider: claude"
+)
+
+// startHubOf starts the hub over accounts of two kinds and waits until it listens. At the latest when the test ends it is
+// asked to stop, and must.
+func startHubOf(t *testing.T, sim *simulator.Provider, patience int, a, b kind) *hub {
 	t.Helper()
 	h := &hub{sim: sim, log: &hubLog{}}
 	upstream, closeAll, err := h.sim.Listen()
@@ -71,7 +88,7 @@ func startHubOver(t *testing.T, sim *simulator.Provider, patience int) *hub {
 	t.Cleanup(closeAll)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "router_profiles.yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, upstream, patience), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, upstream, patience, a, b), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -130,7 +147,7 @@ func accounts() *simulator.Provider {
 	return simulator.New(account("a"), account("b"))
 }
 
-// configuration is the hub's file; it lacks the simulator's URL and the hub's patience.
+// configuration is the hub's file; it lacks the simulator's URL, the hub's patience and what the accounts are.
 const configuration = `
 server: {drain_grace_seconds: 2}
 client_keys: [{name: test, key: "${HUB_TEST_KEY}"}]
@@ -140,19 +157,12 @@ roles:
   worker: {preferred_chain: [b, a]}
   eyes: {preferred_chain: [b, a]}
 profiles:
-  a:
-    provider: openai-compatible
-    custom_base_url: %[1]s
-    preferred_models: [sim-1]
-    context_length: 128000
-    auth_config: {api_key: sk-upstream-a}
-  b:
-    provider: openai-compatible
-    custom_base_url: %[1]s
-    preferred_models: [sim-1]
-    context_length: 128000
-    auth_config: {api_key: sk-upstream-b}
+  a: {%[3]s, custom_base_url: "%[1]s", preferred_models: [sim-1], context_length: 128000, max_concurrency: unlimited, probe: {enabled: false}, auth_config: {api_key: sk-upstream-a}}
+  b: {%[4]s, custom_base_url: "%[1]s", preferred_models: [sim-1], context_length: 128000, max_concurrency: unlimited, probe: {enabled: false}, auth_config: {api_key: sk-upstream-b}}
 `
+
+// answering are the endpoints where a model answers.
+var answering = []string{"/v1/chat/completions", "/v1/messages", "/v1/responses"}
 
 // logLine is what the tests read of a line of the hub's log.
 type logLine struct {
@@ -212,14 +222,14 @@ func (l *hubLog) String() string {
 	return string(l.text)
 }
 
-// requests are the chat requests that the hub has told in its log, each as role and accounts: "worker b:ok". It is
+// requests are the requests for answers that the hub has told in its log, each as role and accounts: "worker b:ok". It is
 // complete once the hub has stopped.
 func (l *hubLog) requests() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []string
 	for line := range l.lines() {
-		if line.Message == "request" && line.Endpoint == "/v1/chat/completions" {
+		if line.Message == "request" && slices.Contains(answering, line.Endpoint) {
 			all = append(all, line.Role+" "+line.Tried)
 		}
 	}

@@ -18,6 +18,11 @@ func aiSDK() client {
 	return c
 }
 
+// anthropicNode is Anthropic's library for Node.js, with its own retries. Its program is node/anthropic.mjs.
+func anthropicNode() client {
+	return nodeClient("npm @anthropic-ai/sdk client", "@anthropic-ai/sdk", "anthropic.mjs")
+}
+
 // nodeClient is a client whose program is in the folder node.
 func nodeClient(name, npm, program string) client {
 	return client{
