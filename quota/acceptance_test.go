@@ -77,3 +77,14 @@ func TestQ09MoneyAndEntitlement(t *testing.T) {
 		t.Error("another account may have the subscription")
 	}
 }
+
+// A model that ended a call in the middle rested every account of its provider for minutes: it is this answer's trouble, and
+// another account may do better.
+func TestModelsSlipIsNobodysOutage(t *testing.T) {
+	for _, provider := range []string{"gemini", "antigravity", "vertex"} {
+		r := trap(t, provider, 200, nil, `{"error":{"code":500,"message":"The model ended its answer with MALFORMED_FUNCTION_CALL","status":"INTERNAL"}}`, "server_error request")
+		if !r.Failover {
+			t.Errorf("%s: no other account may be tried", provider)
+		}
+	}
+}

@@ -30,6 +30,8 @@ var googlePhrases = []phraseGroup{
 	{class: AuthExpired, phrases: []string{"api key expired"}},
 	{class: Forbidden, scope: ScopeModel, phrases: []string{"not allowed to use publisher model"}},
 	{class: ModelNotFound, phrases: []string{"publisher model * not found", "publisher model * was not found"}},
+	// What the translation of an answer makes of a finishReason that is no end of one: the model's slip, nobody's outage.
+	{class: ServerError, scope: ScopeRequest, phrases: []string{"the model ended its answer with"}},
 }
 
 // violation is one of google.rpc.QuotaFailure: a quota that was full.
