@@ -110,6 +110,9 @@ func (t *try) settle(res *http.Response) *failure {
 
 func (t *try) send() (*http.Response, error) {
 	x := t.x
+	if x.p.credentials != nil {
+		x.with = append(x.with, t.with.Token)
+	}
 	req, err := upstreamRequest(t.ctx, t.n.Profile, t.with, &t.call, x.r.Header, x.p.agent)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (x *exchange) serve() {
 		x.refuse(no, refusedAs(no))
 		return
 	}
-	x.p.router.Plan(x.query(), &x.plan)
+	x.planFirst()
 	x.arm()
 	x.try()
 }
@@ -102,7 +102,7 @@ func badBody(err error) *refusal {
 }
 
 func (x *exchange) query() router.Query {
-	return router.Query{Role: x.role.Role, Model: x.role.Model, AnyNode: x.role.AnyNode, Session: x.session, Protocols: x.served}
+	return router.Query{Role: x.role.Role, Model: x.role.Model, AnyNode: x.role.AnyNode, Session: x.session, Protocols: x.served, Needs: x.needs}
 }
 
 // try walks the plan, waits for somebody to become free where that may help, and walks the plan as it is then.
@@ -183,6 +183,10 @@ func (x *exchange) exhaust(after *router.Plan) {
 	}
 	if x.short != nil {
 		x.overflow(x.short)
+		return
+	}
+	if no := x.misfit(after.Nodes); no != nil {
+		x.refuse(no, telemetry.InvalidCall)
 		return
 	}
 	if x.unsaid != nil && !slices.ContainsFunc(after.Nodes, x.sayable) {

@@ -35,6 +35,8 @@ type exchange struct {
 	plan     router.Plan
 	tried    []router.Tried
 	classes  []quota.Class
+	needs    router.Needs
+	with     []router.Secret    // what accounts were called with
 	neutral  *neutral.Request   // the request for accounts of another protocol, once one was to be asked
 	unread   error              // why there is no such form of it
 	dropped  []string           // what was left out for the account that was asked last

@@ -43,14 +43,22 @@ func (x *exchange) passOn(f *failure) {
 
 // clean takes what the accounts were called with out of a text that goes to the client: some providers echo it.
 func (x *exchange) clean(body []byte) []byte {
+	for _, token := range x.with {
+		body = redacted(body, token.Reveal())
+	}
 	for i := range x.plan.Nodes {
 		for _, text := range private(x.plan.Nodes[i].Profile) {
-			if len(text) >= shortestSecret {
-				body = bytes.ReplaceAll(body, []byte(text), []byte("[redacted]"))
-			}
+			body = redacted(body, text)
 		}
 	}
 	return body
+}
+
+func redacted(body []byte, text string) []byte {
+	if len(text) < shortestSecret {
+		return body
+	}
+	return bytes.ReplaceAll(body, []byte(text), []byte("[redacted]"))
 }
 
 // shortestSecret is the least that is taken for a secret: less would be found in ordinary words.

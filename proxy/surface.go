@@ -14,8 +14,9 @@ type surface struct {
 	shape    wire.Shape
 	whole    func(body []byte) (wire.Answer, [][]byte) // looks at an answer that is not streamed, and at what is sealed in it
 	// unseal takes out of a request what other accounts have sealed; seal is how that is called. nil = there is no such thing.
-	unseal func(body []byte, keep func(value []byte) bool, edits []wire.Edit) ([]wire.Edit, []string)
-	seal   string
+	unseal     func(body []byte, keep func(value []byte) bool, edits []wire.Edit) ([]wire.Edit, []string)
+	seal       string
+	structured string // the member that asks for an answer by a JSON schema
 	// own says that an account may put its own model in the place of one it does not list. What a chat asks any model
 	// can take up; an embedding of another model is noise in somebody's index.
 	own bool
@@ -33,7 +34,7 @@ type surface struct {
 var (
 	chatSurface = surface{
 		endpoint: "/v1/chat/completions", protocol: router.ProtocolChat, path: "/chat/completions", dialect: &openAI,
-		shape: wire.Chat, whole: chatAnswer, own: true, unseal: wire.UnsealChat, seal: "messages[].reasoning_details",
+		shape: wire.Chat, whole: chatAnswer, own: true, unseal: wire.UnsealChat, seal: "messages[].reasoning_details", structured: "response_format",
 	}
 	completionSurface = surface{
 		endpoint: "/v1/completions", protocol: router.ProtocolChat, path: "/completions", dialect: &openAI,
@@ -45,7 +46,7 @@ var (
 	}
 	messagesSurface = surface{
 		endpoint: "/v1/messages", protocol: router.ProtocolMessages, path: "/v1/messages", dialect: &anthropic,
-		shape: wire.Messages, whole: wire.ReadMessagesAnswer, own: true, unseal: wire.UnsealMessages, seal: "messages[].content[].thinking",
+		shape: wire.Messages, whole: wire.ReadMessagesAnswer, own: true, unseal: wire.UnsealMessages, seal: "messages[].content[].thinking", structured: "output_config",
 	}
 	countSurface = surface{
 		endpoint: "/v1/messages/count_tokens", protocol: router.ProtocolMessages, path: "/v1/messages/count_tokens", dialect: &anthropic,
@@ -53,7 +54,8 @@ var (
 	}
 	responsesSurface = surface{
 		endpoint: "/v1/responses", protocol: router.ProtocolResponses, path: "/responses", dialect: &openAI,
-		shape: wire.Responses, whole: wire.ReadResponsesAnswer, own: true, unseal: wire.UnsealResponses, seal: "input[].reasoning", stores: true,
+		shape: wire.Responses, whole: wire.ReadResponsesAnswer, own: true,
+		unseal: wire.UnsealResponses, seal: "input[].reasoning", structured: "text.format", stores: true,
 	}
 	compactSurface = surface{
 		endpoint: "/v1/responses/compact", protocol: router.ProtocolResponses, path: "/responses/compact", dialect: &openAI,

@@ -64,8 +64,8 @@ func judge(n *Node, s *Snapshot, q *Query, fixed, wanted, roleDefault named, occ
 	switch {
 	case !ok:
 		n.Reason = ReasonModel
-	case n.cannot(q.Needs) != Usable:
-		n.Reason = n.cannot(q.Needs)
+	case s.Table.cannot(n, q.Needs) != Usable:
+		n.Reason = s.Table.cannot(n, q.Needs)
 	case block.State != quota.Ready:
 		n.Reason, n.Block = Reason(block.State), block
 	default:
@@ -105,11 +105,11 @@ func (s *Snapshot) lastResort(nodes []Node, occ Occupancy, now time.Time) {
 }
 
 // cannot is why the node's model is ruled out by what is known of it.
-func (n *Node) cannot(needs Needs) Reason {
+func (t *Table) cannot(n *Node, needs Needs) Reason {
 	if needs == (Needs{}) {
 		return Usable
 	}
-	m := ModelOf(n.Profile.Provider.ID, n.Model)
+	m := t.modelOf(n.Index, n.Model)
 	switch window := cmp.Or(n.Profile.ContextLength, m.Window); {
 	case window > 0 && needs.Tokens > window:
 		return ReasonWindow

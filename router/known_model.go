@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -62,4 +63,20 @@ func (p *Profile) Window(model string) int {
 		return p.ContextLength
 	}
 	return ModelOf(p.Provider.ID, model).Window
+}
+
+// lookUpModels keeps what is known of the models that a line asks its accounts for.
+func (t *Table) lookUpModels(l line) {
+	for _, pl := range l.places {
+		m := cmp.Or(pl.model.model, l.defaultModel.model)
+		t.offers[pl.profile].known[m] = ModelOf(t.Profiles[pl.profile].Provider.ID, m)
+	}
+}
+
+// modelOf is what is known of a profile's model: a look-up for those that the configuration names.
+func (t *Table) modelOf(profile int, model string) Model {
+	if m, ok := t.offers[profile].known[model]; ok {
+		return m
+	}
+	return ModelOf(t.Profiles[profile].Provider.ID, model)
 }

@@ -26,11 +26,12 @@ type offer struct {
 	own    []named          // preferred_models, then fallback_models
 	mapped map[string]named // model_map
 	listed []string         // every model the profile names
+	known  map[string]Model // what is known of the models it is asked for, as far as the configuration names them
 	serves []string         // prefixes of models the provider is known to serve
 }
 
 func newOffer(p *Profile) offer {
-	o := offer{mapped: make(map[string]named, len(p.ModelMap)), serves: p.Provider.Serves}
+	o := offer{mapped: make(map[string]named, len(p.ModelMap)), known: make(map[string]Model), serves: p.Provider.Serves}
 	for _, models := range [][]string{p.PreferredModels, p.FallbackModels} {
 		for _, m := range models {
 			if m != "" && !slices.Contains(o.listed, m) {
@@ -42,6 +43,9 @@ func newOffer(p *Profile) offer {
 	for requested, m := range p.ModelMap {
 		o.mapped[requested] = name(m)
 		o.listed = append(o.listed, m)
+	}
+	for _, m := range o.listed {
+		o.known[m] = ModelOf(p.Provider.ID, m)
 	}
 	return o
 }

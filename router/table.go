@@ -54,6 +54,7 @@ func NewTable(profiles []Profile, roles []Role, s Settings) (*Table, error) {
 	}
 	for _, r := range t.Roles {
 		t.lines[r.ID] = t.line(r)
+		t.lookUpModels(t.lines[r.ID])
 	}
 	t.shareEgress()
 	return t, nil

@@ -26,6 +26,9 @@ type Request struct {
 	// Session is the first of prompt_cache_key, metadata.session_id, metadata.user_id and user.
 	Session string
 	Kept    Kept
+	// What the request needs of a model, as far as members at the top tell.
+	Tools      bool // there are tools to call
+	Structured bool // the answer must be by a JSON schema
 
 	asks    bool // the usage of its stream is told only when asked for
 	open    int  // offset behind the body's opening brace
@@ -49,6 +52,7 @@ func ReadRequest(body []byte, s Shape) (Request, error) {
 		i := routes(name, &names)
 		switch {
 		case i < 0:
+			r.wants(name, value, body)
 			continue
 		case found[i].Found():
 			return r, &FieldError{names[i], "stands twice in the request body"}
