@@ -7,17 +7,21 @@ import (
 
 // Account is one account of the provider: what it accepts, what it answers, and how. Zero values are working defaults.
 type Account struct {
-	Name          string        // how tests, answers and paths name it
-	Key           string        // the credential it accepts; "" = any or none
-	Protocol      Protocol      // the only one it speaks; "" = all of them
-	Models        []string      // the models it has; none = whatever is asked for
-	Latency       time.Duration // from the end of the request to the head of the answer
-	ChunkPace     time.Duration // between the events of a stream
-	Answer        Answerer      // what it answers; nil = a sentence that names account and model, or a tool call that was asked for
-	Usage         *Usage        // the token counts it reports; nil = estimated from the lengths, the same every time
-	Quota         Quota         // the zero Quota never runs out
-	MaxConcurrent int           // calls it answers at once, more are refused with 429; 0 = any number
-	Script        []Step        // played one step a call; after the last, calls are answered normally
+	Name     string   // how tests, answers and paths name it
+	Key      string   // the credential it accepts; "" = any or none
+	Protocol Protocol // the only one it speaks; "" = all of them
+	// Codex makes it a ChatGPT subscription: all its Responses are as the Codex backend takes them, not only those below
+	// /backend-api/codex.
+	Codex          bool
+	ChatGPTAccount string        // what ChatGPT-Account-ID must be; "" = anything, but something
+	Models         []string      // the models it has; none = whatever is asked for
+	Latency        time.Duration // from the end of the request to the head of the answer
+	ChunkPace      time.Duration // between the events of a stream
+	Answer         Answerer      // what it answers; nil = a sentence that names account and model, or a tool call that was asked for
+	Usage          *Usage        // the token counts it reports; nil = estimated from the lengths, the same every time
+	Quota          Quota         // the zero Quota never runs out
+	MaxConcurrent  int           // calls it answers at once, more are refused with 429; 0 = any number
+	Script         []Step        // played one step a call; after the last, calls are answered normally
 }
 
 // account is an Account with its state, which Provider.mu guards.

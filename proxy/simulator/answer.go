@@ -27,9 +27,12 @@ type Request struct {
 	Header       http.Header
 	Body         []byte
 
-	stamp   stamp
-	reasons bool // it asks for reasoning, or its model always has some
-	shows   bool // and wants to see it
+	stamp     stamp
+	reasons   bool // it asks for reasoning, or its model always has some
+	shows     bool // and wants to see it
+	encrypted bool // and wants it sealed
+	codex     bool // Responses as the Codex backend takes them
+	echo      responsesEcho
 }
 
 // Tool is a function that a request offers.

@@ -64,6 +64,7 @@ type inbound struct {
 	header  http.Header
 	query   url.Values
 	body    []byte
+	codex   bool // it is for the Codex backend
 }
 
 // stamp is what tells one answer from another.

@@ -46,6 +46,7 @@ var endpoints = []struct {
 	{"/chat/completions", opAnswer, &openAI},
 	{"/messages", opAnswer, &messages},
 	{"/messages/count_tokens", opCount, &messages},
+	{"/responses", opAnswer, &responses},
 }
 
 // routeOf reads a path.
@@ -55,7 +56,7 @@ func routeOf(path string, h http.Header) route {
 			return route{op: e.op, dialect: e.dialect, prefix: prefix}
 		}
 	}
-	lists := listsOf(h)
+	lists := listsOf(path, h)
 	if prefix, model, ok := strings.Cut(path, "/models/"); ok {
 		return route{op: opModel, dialect: lists, prefix: prefix, model: model}
 	}
@@ -65,11 +66,25 @@ func routeOf(path string, h http.Header) route {
 	return route{dialect: lists, prefix: path}
 }
 
+// codexPath is where the Codex backend is at ChatGPT.
+const codexPath = "/backend-api/codex"
+
+// of is the route for the account: a ChatGPT subscription speaks Responses in its own way.
+func (r route) of(a *account) route {
+	if r.dialect == &responses && (a.Codex || strings.HasSuffix(r.prefix, codexPath)) {
+		r.dialect = &codex
+	}
+	return r
+}
+
 // listsOf is in whose dialect models are listed: the protocols have the path in common and tell themselves apart by their
 // headers.
-func listsOf(h http.Header) *dialect {
-	if h.Get("Anthropic-Version") != "" {
+func listsOf(path string, h http.Header) *dialect {
+	switch {
+	case h.Get("Anthropic-Version") != "":
 		return &messages
+	case strings.Contains(path, codexPath):
+		return &codex
 	}
 	return endpoints[0].dialect
 }

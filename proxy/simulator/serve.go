@@ -104,9 +104,11 @@ func (p *Provider) receive(conn net.Conn, r *bufio.Reader) (x *exchange, answer 
 		return nil, nil, false, err
 	}
 	in := inbound{route: routeOf(req.URL.Path, req.Header), header: req.Header, query: req.URL.Query(), body: body}
-	d := in.route.dialect
-	key := d.key(in)
+	key := in.route.dialect.key(in)
 	in.account = p.owner(in.route.prefix, key)
+	in.route = in.route.of(in.account)
+	d := in.route.dialect
+	in.codex = d == &codex
 	x = &exchange{p: p, conn: conn, dialect: d, account: in.account, path: req.URL.Path}
 	x.call = &Call{Method: req.Method, Path: req.RequestURI, Host: req.Host, Header: req.Header, Body: body}
 	var wrong *problem

@@ -3,6 +3,7 @@ package simulator
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 )
 
@@ -85,6 +86,12 @@ type placing struct {
 var dotted = placing{
 	member: joined,
 	item:   func(at string, i int) string { return joined(at, strconv.Itoa(i)) },
+}
+
+// bracketed is input[0].content[1], as OpenAI writes.
+var bracketed = placing{
+	member: joined,
+	item:   func(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" },
 }
 
 func joined(at, name string) string {
@@ -176,6 +183,11 @@ func (n node) yes() bool { return n.value == true }
 
 // is reports whether the value is the string.
 func (n node) is(word string) bool { return n.value == word }
+
+// has reports whether the array has the string.
+func (n node) has(word string) bool {
+	return slices.ContainsFunc(n.items(), func(i node) bool { return i.is(word) })
+}
 
 // json is the value as text, nil where there is none.
 func (n node) json() json.RawMessage {

@@ -41,3 +41,11 @@ func FuzzParseMessages(f *testing.F) {
 		`{"model":"m","max_tokens":9,"tools":[{"name":"t","input_schema":{"type":"object","properties":{"a":{}},"required":["a"]}}],"tool_choice":{"type":"any"},"messages":[{"role":"user","content":"call a tool"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"x"}]}]}]}`,
 		`{"model":7}`, `[]`, `null`, `{"messages":[null]}`, `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[null]}]}`)
 }
+
+func FuzzParseResponses(f *testing.F) {
+	fuzzParse(f, &responses,
+		`{"model":"m","input":"hi"}`,
+		`{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"low","summary":"auto"},"text":{"format":{"type":"json_schema","name":"x","strict":true,"schema":{"type":"object","properties":{"a":{"type":"array","items":{}}},"required":["a"],"additionalProperties":false}}},"input":[{"role":"user","content":[{"type":"input_text","text":"call a tool"},{"type":"input_image","image_url":"https://x"}]}]}`,
+		`{"model":"m","tools":[{"type":"function","name":"t","parameters":{"type":"object","properties":{"a":{"anyOf":[{}]}}}}],"tool_choice":"required","input":[{"type":"function_call","call_id":"1","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"1","output":[{"type":"input_text","text":"x"}]},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"x"}],"encrypted_content":"gAAAAA=="}]}`,
+		`{"model":7}`, `[]`, `null`, `{"model":"m","input":[null]}`)
+}
