@@ -52,8 +52,8 @@ func (t *try) renew(status int, r quota.Reading) bool {
 
 // lacking is an attempt that could not be made for want of a credential: another account may have one.
 func (t *try) lacking(err error) *failure {
-	if t.over() {
-		return nil
+	if t.ctx.Err() != nil { // it took too long to find out
+		return t.lost(err, 0)
 	}
 	t.x.p.logger.Warn("no credential to call with", "profile", t.n.Profile.ID, "error", err)
 	return t.fail(quota.Reading{

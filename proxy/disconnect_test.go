@@ -113,13 +113,13 @@ func TestClientResetsDuringTheDial(t *testing.T) {
 // P29, by the clock: from the moment at which the client is gone until the upstream is cancelled and the slot is free no
 // time passes at all, wherever the request is.
 func TestClientGoneAtOnce(t *testing.T) {
-	f := func(name, body string, step simulator.Step) {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, setup{}, func(t *testing.T, r *rig) {
+	f := func(name string, v voice, body string, step simulator.Step) {
+		t.Run(v.name()+" "+name, func(t *testing.T) {
+			bubble(t, setup{profiles: speaking(v.account)}, func(t *testing.T, r *rig) {
 				dial := r.inMemory()
 				r.sim.Push("a", step)
 				client := dial()
-				go func() { _, _ = io.WriteString(client, post(body)) }()
+				go func() { _, _ = io.WriteString(client, postTo(v.path, body)) }()
 				go func() { _, _ = io.Copy(io.Discard, client) }()
 				time.Sleep(3 * time.Second)
 				if held := len(r.router.Leases()); held != 1 || r.sim.InFlight("a") != 1 {
@@ -136,11 +136,13 @@ func TestClientGoneAtOnce(t *testing.T) {
 			})
 		})
 	}
-	f("head of an answer", ask, simulator.Hang)
-	f("rest of an answer", ask, simulator.Stall)
-	f("head of a stream", askStream, simulator.Hang)
-	f("first token", askStream, simulator.SlowFirstToken.For(time.Hour))
-	f("middle of a stream", askStream, simulator.Stall)
+	for _, v := range voices() {
+		f("head of an answer", v, v.plain, simulator.Hang)
+		f("rest of an answer", v, v.plain, simulator.Stall)
+		f("head of a stream", v, v.streamed, simulator.Hang)
+		f("first token", v, v.streamed, simulator.SlowFirstToken.For(time.Hour))
+		f("middle of a stream", v, v.streamed, simulator.Stall)
+	}
 }
 
 // inMemory serves the hub to clients without a network, in a bubble, until the test ends. The func makes a client's

@@ -27,7 +27,9 @@ func (t *try) gathered(res *http.Response) (body []byte, h gist, f *failure) {
 	}
 	into := t.fold()
 	err = eachEvent(in, func(e *wire.Event) bool {
-		into.add(e, &h)
+		if substantial(e) {
+			into.add(e, &h)
+		}
 		return h.trouble == nil && h.nonsense == "" && !h.done
 	})
 	body, ok := into.answer()

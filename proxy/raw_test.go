@@ -147,8 +147,10 @@ func (r *rig) say(c net.Conn, text string) {
 }
 
 // post is a chat request's bytes.
-func post(body string) string {
-	return fmt.Sprintf("POST /v1/chat/completions HTTP/1.1\r\nHost: hub.test\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+func post(body string) string { return postTo("/v1/chat/completions", body) }
+
+func postTo(path, body string) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: hub.test\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
 }
 
 // reset ends a connection as a client that crashed does: whoever writes to it from now on is refused.

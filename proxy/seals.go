@@ -134,10 +134,13 @@ func unsealed(r *neutral.Request, opens func(value string) bool) (*neutral.Reque
 	return &own, []string{chatSurface.seal}
 }
 
+// longestComplaint is how long an error about seals may be, in bytes: what is longer is more likely an answer that broke.
+const longestComplaint = 4 << 10
+
 // refusesSeals reports whether an account says that it cannot open what the request has brought, in the words of OpenAI,
 // Anthropic or Google.
 func refusesSeals(status int, body []byte) bool {
-	if status >= http.StatusInternalServerError {
+	if status >= http.StatusInternalServerError || len(body) > longestComplaint {
 		return false
 	}
 	body = bytes.ToLower(body)

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"net/http"
 
 	"hermes-hub/proxy/wire"
@@ -31,6 +32,10 @@ func (t *try) translation() *translation {
 func (t *try) completionID() string { return "chatcmpl-" + t.x.told.ID[len("req_"):] }
 
 func (t *translation) take(e *wire.Event, dst []byte, h *gist) []byte {
+	if !substantial(e) {
+		h.dropped += len(e.Raw)
+		return dst
+	}
 	var err error
 	t.events, err = t.decoder.Decode(e.Name, e.Data, t.events[:0])
 	for i := range t.events {
@@ -50,6 +55,13 @@ func (t *translation) take(e *wire.Event, dst []byte, h *gist) []byte {
 		h.over = true
 	}
 	return dst
+}
+
+// substantial reports whether an event has anything to translate. Heartbeats come as data too: null, or words. What begins as
+// JSON must be JSON.
+func substantial(e *wire.Event) bool {
+	data := bytes.TrimLeft(e.Data, " ")
+	return len(data) > 0 && (data[0] == '{' || data[0] == '[') && string(data) != "[DONE]"
 }
 
 func (t *translation) whole() bool { return t.decoder.Whole() }
