@@ -34,7 +34,7 @@ func (c canned) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // hub is the proxy plane with everything on: keys, roles, leases, trails, metrics.
-func hub(b *testing.B, upstream http.RoundTripper) http.Handler {
+func hub(b *testing.B, protocol router.Protocol, upstream http.RoundTripper) http.Handler {
 	b.Helper()
 	provider, _ := router.ProviderByID("openai-compatible")
 	var profiles []router.Profile
@@ -42,7 +42,7 @@ func hub(b *testing.B, upstream http.RoundTripper) http.Handler {
 	for i := range 6 {
 		id := fmt.Sprintf("account-%d", i)
 		profiles = append(profiles, router.Profile{
-			ID: id, Provider: provider, Enabled: true, BaseURL: "http://127.0.0.1:9/v1", Protocol: router.ProtocolChat,
+			ID: id, Provider: provider, Enabled: true, BaseURL: "http://127.0.0.1:9/v1", Protocol: protocol,
 			PreferredModels: []string{"gpt-5.5"}, MaxConcurrency: 100, Credential: router.NewSecret("sk-" + id),
 		})
 		chain = append(chain, router.ChainItem{Profile: id})
@@ -82,7 +82,12 @@ func (s *sink) Write(b []byte) (int, error) { s.bytes += len(b); return len(b), 
 func (s *sink) Flush()                      {}
 
 func benchmark(b *testing.B, upstream canned, body string) {
-	h := hub(b, upstream)
+	benchmarkOver(b, router.ProtocolChat, upstream, body)
+}
+
+// benchmarkOver is a chat client over accounts of a protocol.
+func benchmarkOver(b *testing.B, protocol router.Protocol, upstream canned, body string) {
+	h := hub(b, protocol, upstream)
 	b.ReportAllocs()
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
@@ -115,4 +120,28 @@ func BenchmarkWholeStream(b *testing.B) {
 	chunk := `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"gpt-5.5","choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}` + "\n\n"
 	stream := strings.Repeat(chunk, 200) + `data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 	benchmark(b, canned{"text/event-stream", []byte(stream)}, request(1<<10, true))
+}
+
+// BenchmarkTranslatedStream is a chat client's stream from an account of Anthropic's protocol.
+func BenchmarkTranslatedStream(b *testing.B) {
+	delta := "event: content_block_delta\ndata: " + `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word "}}` + "\n\n"
+	stream := "event: message_start\ndata: " + `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"model":"claude","usage":{"input_tokens":100,"output_tokens":1}}}` + "\n\n" +
+		"event: content_block_start\ndata: " + `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n" +
+		strings.Repeat(delta, 200) +
+		"event: content_block_stop\ndata: " + `{"type":"content_block_stop","index":0}` + "\n\n" +
+		"event: message_delta\ndata: " + `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":200}}` + "\n\n" +
+		"event: message_stop\ndata: " + `{"type":"message_stop"}` + "\n\n"
+	benchmarkOver(b, router.ProtocolMessages, canned{"text/event-stream", []byte(stream)}, request(1<<10, true))
+}
+
+// BenchmarkTranslatedRequest is a chat client's request with 60 tools for an account of Anthropic's protocol.
+func BenchmarkTranslatedRequest(b *testing.B) {
+	answer := []byte(`{"id":"m","type":"message","role":"assistant","model":"claude","content":[{"type":"text","text":"` + strings.Repeat("answer ", 130) +
+		`"}],"stop_reason":"end_turn","usage":{"input_tokens":100,"output_tokens":130}}`)
+	var tools []string
+	for i := range 60 {
+		tools = append(tools, fmt.Sprintf(`{"type":"function","function":{"name":"tool_%d","description":%q,"parameters":{"type":"object","properties":{"path":{"type":"string","description":"where"},"depth":{"type":"integer"}},"required":["path"]}}}`, i, strings.Repeat("what it does ", 60)))
+	}
+	body := strings.TrimSuffix(request(150<<10, false), "}") + `,"tools":[` + strings.Join(tools, ",") + `]}`
+	benchmarkOver(b, router.ProtocolMessages, canned{"application/json", answer}, body)
 }
