@@ -115,7 +115,7 @@ func TestClientResetsDuringTheDial(t *testing.T) {
 func TestClientGoneAtOnce(t *testing.T) {
 	f := func(name string, v voice, body string, step simulator.Step) {
 		t.Run(v.name()+" "+name, func(t *testing.T) {
-			bubble(t, setup{profiles: speaking(v.account)}, func(t *testing.T, r *rig) {
+			bubble(t, v.over(setup{}), func(t *testing.T, r *rig) {
 				dial := r.inMemory()
 				r.sim.Push("a", step)
 				client := dial()

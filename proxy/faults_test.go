@@ -32,7 +32,7 @@ func TestEveryFault(t *testing.T) {
 			var got strings.Builder
 			for _, step := range simulator.Steps() {
 				for _, c := range []struct{ name, body string }{{"plain", v.plain}, {"stream", v.streamed}} {
-					bubble(t, setup{accounts: accounts, profiles: speaking(v.account)}, func(_ *testing.T, r *rig) {
+					bubble(t, v.over(setup{accounts: accounts}), func(_ *testing.T, r *rig) {
 						r.sim.Push("a", step.Name)
 						fmt.Fprintf(&got, "%-22s %-6s | %s\n", step.Name, c.name, r.story(r.send(http.MethodPost, v.path, c.body)))
 						r.settle()

@@ -70,6 +70,7 @@ type setup struct {
 	settings func(*router.Settings)
 	config   func(*Config)
 	clock    func() time.Time
+	keys     Credentials
 	direct   bool // no listener between proxy and provider: for a synctest bubble
 }
 
@@ -102,7 +103,7 @@ func newRig(t *testing.T, s setup) *rig {
 	}
 	o := Options{
 		Config: cfg, Router: r.router, Trails: r.trails, Telemetry: r.told, Version: "test",
-		Logger: slog.New(slog.NewTextHandler(r.log, nil)), Ready: http.NotFoundHandler(),
+		Logger: slog.New(slog.NewTextHandler(r.log, nil)), Ready: http.NotFoundHandler(), Credentials: s.keys,
 	}
 	if s.direct {
 		o.Transport = func(*router.Profile) http.RoundTripper { return r.sim }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,17 +15,54 @@ import (
 type voice struct {
 	file            string // of what is expected, in testdata
 	account         router.Protocol
+	codex           bool // the accounts are of ChatGPT's Codex backend
 	path            string
 	plain, streamed string // bodies
 }
 
 func voices() []voice {
+	const chat, anthropic, openai = "/v1/chat/completions", "/v1/messages", "/v1/responses"
 	const messages = `{"model":"sim-1","max_tokens":64,"messages":[{"role":"user","content":"hi"}]%s}`
+	const responses = `{"model":"sim-1","input":"hi"%s}`
+	with := func(body, more string) string { return fmt.Sprintf(body, more) }
+	const stream = `,"stream":true`
 	return []voice{
-		{"faults.txt", router.ProtocolChat, "/v1/chat/completions", ask, askStream},
-		{"faults_messages.txt", router.ProtocolMessages, "/v1/messages", fmt.Sprintf(messages, ""), fmt.Sprintf(messages, `,"stream":true`)},
-		{"faults_chat_over_messages.txt", router.ProtocolMessages, "/v1/chat/completions", ask, askStream},
+		{"faults.txt", router.ProtocolChat, false, chat, ask, askStream},
+		{"faults_messages.txt", router.ProtocolMessages, false, anthropic, with(messages, ""), with(messages, stream)},
+		{"faults_responses.txt", router.ProtocolResponses, false, openai, with(responses, ""), with(responses, stream)},
+		{"faults_codex.txt", router.ProtocolResponses, true, openai, with(responses, ""), with(responses, stream)},
+		{"faults_chat_over_messages.txt", router.ProtocolMessages, false, chat, ask, askStream},
+		{"faults_chat_over_responses.txt", router.ProtocolResponses, false, chat, ask, askStream},
+		{"faults_chat_over_codex.txt", router.ProtocolResponses, true, chat, ask, askStream},
 	}
+}
+
+// over makes every account of a setup one of the voice's.
+func (v voice) over(s setup) setup {
+	s.profiles = speaking(v.account)
+	if v.codex {
+		s.keys = chatGPT{}
+		s.profiles = func(ps []router.Profile) {
+			speaking(v.account)(ps)
+			codex, _ := router.ProviderByID("openai-codex")
+			for i := range ps {
+				ps[i].Provider = codex
+				ps[i].BaseURL = strings.TrimSuffix(ps[i].BaseURL, "/v1") + "/backend-api/codex"
+			}
+		}
+	}
+	return s
+}
+
+// chatGPT are the credentials of subscriptions that somebody has signed in to.
+type chatGPT struct{}
+
+func (chatGPT) Current(_ context.Context, p *router.Profile) (Credential, error) {
+	return Credential{Token: p.Credential, OAuth: true, AccountID: "account-of-" + p.ID}, nil
+}
+
+func (chatGPT) Refused(context.Context, *router.Profile, Credential) (Credential, bool) {
+	return Credential{}, false
 }
 
 func (v voice) name() string { return strings.TrimSuffix(v.file, ".txt") }
@@ -41,8 +79,7 @@ func (r *rig) speak(v voice, streamed bool) reply {
 func eachVoice(t *testing.T, s setup, f func(*testing.T, *rig, voice)) {
 	t.Helper()
 	for _, v := range voices() {
-		s.profiles = speaking(v.account)
-		t.Run(v.name(), func(t *testing.T) { bubble(t, s, func(t *testing.T, r *rig) { f(t, r, v) }) })
+		t.Run(v.name(), func(t *testing.T) { bubble(t, v.over(s), func(t *testing.T, r *rig) { f(t, r, v) }) })
 	}
 }
 
