@@ -16,7 +16,7 @@ const (
 	medianBudget   = 120
 )
 
-// oversized are the files and functions ("proxy/chat.go", "proxy/chat.go chat") that are over budget, each with the
+// oversized are the files and functions ("proxy/serve.go", "proxy/serve.go walk") that are over budget, each with the
 // reason why no smaller one would read better.
 var oversized = map[string]string{}
 

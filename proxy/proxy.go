@@ -4,13 +4,20 @@
 //
 //	rim                                      is the hub meant, and may this page call it    (rim.go, origins.go)
 //	gin ── Proxy.route ── exchange.serve     who calls, what they want, which role        (identify.go, body.go, wire)
-//	                        └─ exchange.try   the role's plan, node by node                (chat.go)
+//	                        ├─ planFirst      who is up to it                               (fit.go, router)
+//	                        └─ exchange.try   the role's plan, node by node                (serve.go)
 //	                             ├─ wait      for a slot, or for an account to come back   (wait.go, trial.go)
-//	                             └─ attempt   a lease, a clock, one call                   (attempt.go)
+//	                             └─ attempt   a lease, a clock, a credential, one call     (attempt.go, credentials.go)
+//	                                  ├─ compose         what the account is told          (call.go, seals.go)
 //	                                  ├─ refused, lost   what the failure means            (lost.go, quota)
-//	                                  ├─ answer          a whole answer, held until whole  (answer.go)
-//	                                  └─ relay           a stream, held until it has content (relay.go)
-//	                        └─ exhaust        the truthful end when nobody could serve     (exhausted.go)
+//	                                  ├─ answer          a whole answer, held until whole  (answer.go, gather.go)
+//	                                  └─ relay           a stream, held until it has content (relay.go, tap.go)
+//	                        └─ exhaust        the truthful end when nobody could serve     (exhausted.go, fit.go)
+//
+// There is one such way for clients of every protocol over accounts of every protocol. A surface (surface.go) is a route of
+// a client's protocol; its dialect (dialect.go) is how the hub speaks to that client itself: errors, heartbeats. Between a
+// client and an account of one protocol bytes pass, and a tap only looks; between two protocols stands a codec of the table
+// in codecs.go, and the tap translates (translate.go).
 //
 // Until the first byte goes to the client any account may still answer; from then on none other may, and a stream that
 // breaks ends with the protocol's error event and a cut connection. Gin stops at this file.
