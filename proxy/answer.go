@@ -36,6 +36,9 @@ func (t *try) answer(res *http.Response) *failure {
 	x.commitTo(t.n, http.StatusOK)
 	h := x.w.Header()
 	copyListed(h, res.Header, toClient[:])
+	if t.call.codec != nil || t.call.stream { // the body is the hub's: upstream's word is about another
+		h["Content-Type"] = []string{"application/json"}
+	}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.w.WriteHeader(http.StatusOK)
 	t.succeed(t.measured(res), told.usage)

@@ -156,6 +156,9 @@ func TestOnlyStreams(t *testing.T) {
 		if !strings.Contains(got.body, want) || strings.Contains(got.body, "data:") {
 			t.Errorf("%s: %s", path, got.body)
 		}
+		if kind := got.header.Get("Content-Type"); kind != "application/json" { // OpenAI's library for Go believes it
+			t.Errorf("%s: the whole answer is called %q", path, kind)
+		}
 		body, _ := io.ReadAll(seen[0].Body)
 		if !strings.Contains(string(body), `"stream":true`) || !strings.Contains(string(body), `"store":false`) {
 			t.Errorf("%s: the account got %s", path, body)
