@@ -41,7 +41,7 @@ func (x *exchange) compose(n *router.Node, with Credential, bare bool) (call, er
 	if x.unread != nil {
 		return call{}, x.unread
 	}
-	r, removed := unsealed(x.neutral, opens)
+	r, removed := unsealed(x.neutral, opens, bare)
 	encoded, err := c.codec.encode(r, neutral.Target{
 		Model: n.Model, Stream: c.stream, MaxOutput: router.ModelOf(n.Profile.Provider.ID, n.Model).MaxOutput,
 		Project: with.Project, Codex: n.Profile.Provider.Codex,

@@ -120,17 +120,26 @@ func (x *exchange) unseal(opens func(value string) bool, edits []wire.Edit) ([]w
 	return edits, []string{x.surface.seal}, nil
 }
 
-// unsealed is r without the seals that opens does not want, and what that is. r stays as it is: the next account may be the
-// one that they belong to.
-func unsealed(r *neutral.Request, opens func(value string) bool) (*neutral.Request, []string) {
+// unsealed is r without the seals that opens does not want, and what that is; with bare without any reasoning, for there are
+// accounts that refuse what nobody has signed. r stays as it is: the next account may be the one that they belong to.
+func unsealed(r *neutral.Request, opens func(value string) bool, bare bool) (*neutral.Request, []string) {
 	if opens == nil {
 		return r, nil
 	}
 	own := *r
 	own.Turns = slices.Clone(r.Turns)
-	if len(own.Unseal(func(s neutral.Seal) bool { return opens(s.Data) })) == 0 {
+	removed := len(own.Unseal(func(s neutral.Seal) bool { return opens(s.Data) })) > 0
+	for i := range own.Turns {
+		turn := &own.Turns[i]
+		if thinks := func(p neutral.Part) bool { return p.Kind == neutral.ReasoningPart }; bare && slices.ContainsFunc(turn.Parts, thinks) {
+			turn.Parts = slices.DeleteFunc(slices.Clone(turn.Parts), thinks)
+			removed = true
+		}
+	}
+	if !removed {
 		return r, nil
 	}
+	own.Turns = slices.DeleteFunc(own.Turns, func(t neutral.Turn) bool { return len(t.Parts) == 0 })
 	return &own, []string{chatSurface.seal}
 }
 

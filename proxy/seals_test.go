@@ -141,6 +141,8 @@ func TestUnknownSeals(t *testing.T) {
 	f(router.ProtocolMessages, true, "/v1/messages", messages, "messages[].content[].thinking", 2)
 	f(router.ProtocolResponses, true, "/v1/responses", responses, "input[].reasoning", 2)
 	f(router.ProtocolMessages, true, "/v1/chat/completions", details, "messages[].reasoning_details", 2)
+	onlyThought := strings.Replace(details, `"content":"hi",`, "", 1)
+	f(router.ProtocolMessages, true, "/v1/chat/completions", onlyThought, "messages[].reasoning_details", 2)
 }
 
 // A conversation that one account has compacted can be gone on with by that account alone.
