@@ -16,7 +16,7 @@ import (
 	"hermes-hub/proxy/simulator"
 )
 
-// agent is a coding agent on the command line that speaks a protocol of its own: Claude Code for one. It is told to read a
+// agent is a coding agent on the command line that speaks a protocol of its own: Claude Code, or Codex. It is told to read a
 // note with a tool of its own and to say what it says.
 type agent struct {
 	name    string
@@ -40,6 +40,24 @@ func claudeCode() agent {
 				}
 		},
 		read: simulator.ToolCall{Name: "Bash", Arguments: `{"command":"cat note.txt","description":"Read the note"}`},
+	}
+}
+
+// codexCLI is OpenAI's agent.
+func codexCLI() agent {
+	return agent{
+		name: "Codex CLI",
+		npm:  "@openai/codex",
+		kind: responsesAccount,
+		command: func(hubURL, home string) (args, env []string) {
+			return []string{
+					filepath.Join(".bin", "codex"), "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access",
+					"-c", "model_provider=hub", "-c", "model_providers.hub.name=hub", "-c", "model_providers.hub.base_url=" + hubURL + "/v1",
+					"-c", "model_providers.hub.wire_api=responses", "-c", "model_providers.hub.env_key=OPENAI_API_KEY", "-m", "sim-1", agentPrompt,
+				},
+				[]string{"OPENAI_API_KEY=" + hubKey, "CODEX_HOME=" + home}
+		},
+		read: simulator.ToolCall{Name: "exec_command", Arguments: `{"cmd":"cat note.txt"}`},
 	}
 }
 
@@ -98,11 +116,11 @@ func (a agent) run(t *testing.T, h *hub) string {
 // agentLimit bounds one turn.
 const agentLimit = time.Minute
 
-// TestAgents: Claude Code over the hub: a turn with a tool on an account of their own protocol, and one in which
+// TestAgents: Claude Code and Codex over the hub: a turn with a tool on an account of their own protocol, and one in which
 // that account runs out between the tool's call and its result.
 func TestAgents(t *testing.T) {
 	t.Parallel()
-	for _, a := range []agent{claudeCode()} {
+	for _, a := range []agent{claudeCode(), codexCLI()} {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			need(t, a.name, missingPackage(a.npm))

@@ -70,10 +70,12 @@ func startHubOver(t *testing.T, sim *simulator.Provider, patience int) *hub {
 // kind is what an account speaks, as its profile says it.
 type kind string
 
-// The kinds.
+// The kinds, and the backend that speaks less of one.
 const (
-	chatAccount     kind = "provider: openai-compatible"
-	messagesAccount kind = "provider: claude"
+	chatAccount      kind = "provider: openai-compatible"
+	messagesAccount  kind = "provider: claude"
+	responsesAccount kind = "provider: openai, protocol: responses"
+	codexAccount     kind = "provider: openai-codex"
 )
 
 // startHubOf starts the hub over accounts of two kinds and waits until it listens. At the latest when the test ends it is

@@ -19,6 +19,7 @@ type face struct {
 func faces() []face {
 	return []face{
 		{messagesAccount, []client{anthropicGo(), anthropicNode()}, "end_turn", "error 429 rate_limit_error", "error 503 api_error"},
+		{responsesAccount, []client{openAIGoResponses()}, "completed", "error 429 usage_limit_reached", "error 503 upstream_unavailable"},
 	}
 }
 
@@ -80,7 +81,7 @@ func (s scenario) try(t *testing.T, c client, a, b kind) {
 
 // kinds are the accounts that a client of chat completions reaches by translation.
 var kinds = map[string]kind{
-	"chat": chatAccount, "messages": messagesAccount,
+	"messages": messagesAccount, "responses": responsesAccount, "codex": codexAccount,
 }
 
 // TestTranslated: P01, P02: a chat client on accounts of every other protocol gets what it would get from one of its own.
@@ -88,9 +89,6 @@ func TestTranslated(t *testing.T) {
 	t.Parallel()
 	eachClient(t, func(t *testing.T, c client) {
 		for name, k := range kinds {
-			if k == chatAccount {
-				continue
-			}
 			for _, s := range translated() {
 				t.Run(name+" "+s.name, func(t *testing.T) { s.try(t, c, k, k) })
 			}
