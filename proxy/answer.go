@@ -94,7 +94,7 @@ func (t *try) complaint(res *http.Response, fault []byte) quota.Reading {
 
 // measured reads what the headers of a good answer say of the account's windows.
 func (t *try) measured(res *http.Response) quota.Reading {
-	return quota.ReadHeaders(t.n.Profile.Provider.Dialect, res.Header, t.started)
+	return quota.ReadHeaders(reader(t.n.Profile), res.Header, t.started)
 }
 
 // readWhole reads and decodes an answer's body. The length that the head promised must have come: a short one is an error.

@@ -139,7 +139,23 @@ func (t *try) refused(res *http.Response) *failure {
 
 // read asks the quota package what an answer means.
 func (t *try) read(status int, h http.Header, body []byte) quota.Reading {
-	return quota.Read(quota.Response{Provider: t.n.Profile.Provider.Dialect, Status: status, Header: h, Body: body, At: time.Now()})
+	return quota.Read(quota.Response{Provider: reader(t.n.Profile), Status: status, Header: h, Body: body, At: time.Now()})
+}
+
+// reader names how the account's answers are to be read: as its provider's, or, where that is anybody's, as those of the one
+// whose protocol it speaks.
+func reader(p *router.Profile) string {
+	if p.Provider.Dialect != "generic" {
+		return p.Provider.Dialect
+	}
+	switch p.Protocol {
+	case router.ProtocolMessages:
+		return "anthropic"
+	case router.ProtocolGemini:
+		return "google-gemini-api"
+	default:
+		return p.Provider.Dialect
+	}
 }
 
 // lost is the end of a call without an answer: the network's doing, a deadline's, the client's, or the hub's own.
