@@ -163,6 +163,9 @@ func (s Standing) Governing(model, family string, now time.Time) (b Bucket, ok b
 	return b, ok
 }
 
+// Bounded reports whether any bucket is measured that calls could be bounded by: without one Governing need not be asked.
+func (s Standing) Bounded() bool { return len(s.pools) > 0 }
+
 // Windows lists the buckets that bound calls, by ID, without those whose window has been reset since.
 func (s Standing) Windows(now time.Time) []Bucket {
 	var windows []Bucket

@@ -8,6 +8,9 @@ import (
 // Check says whether a model may be called now: the zero Block, or what is in the way, refused or measured. Of several
 // blocks a refused credential comes first, then the one that lasts longest. It does not allocate.
 func (s Standing) Check(model, family string, now time.Time) Block {
+	if s.Spotless() {
+		return Block{}
+	}
 	return s.weightiest(func(b *Block) bool { return !b.expired(now) && b.covers(model, family) },
 		func(p *pool) bool { return !p.block.expired(now) && s.draws(p, model, family) })
 }

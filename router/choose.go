@@ -79,14 +79,13 @@ func judge(n *Node, s *Snapshot, q *Query, fixed, wanted, roleDefault named, occ
 // another call may be trying it.
 func (s *Snapshot) admissible(n *Node, occ Occupancy, now time.Time) {
 	o := s.outageOf(n.Index)
-	rest := o.resting(now)
 	switch {
-	case rest.State != quota.Ready && !(n.resort && o.resort):
-		n.Reason, n.Block = ReasonCooldown, rest
+	case o.resting(now) && !(n.resort && o.resort):
+		n.Reason, n.Block = ReasonCooldown, o.rest
 	case n.Profile.MaxConcurrency > 0 && occ.Held(n.Index) >= n.Profile.MaxConcurrency:
 		n.Reason = ReasonConcurrency
-	default:
-		s.halfOpen(n, occ, now)
+	case o.unproven() || !s.Standings[n.Index].Spotless():
+		s.halfOpen(n, o, occ, now)
 	}
 }
 

@@ -100,25 +100,15 @@ func later(x, y time.Time) time.Time {
 	return x
 }
 
-// resting is the block that stands against every account of the egress at now; zero = none does.
-func (o *outage) resting(now time.Time) quota.Block {
-	if o == nil || !now.Before(o.rest.Until) {
-		return quota.Block{}
-	}
-	return o.rest
-}
+// resting reports whether every account of the egress is to be left alone at now.
+func (o *outage) resting(now time.Time) bool { return o != nil && now.Before(o.rest.Until) }
+
+// unproven reports whether the provider had to rest and nobody has proved it since.
+func (o *outage) unproven() bool { return o != nil && o.rest.State != quota.Ready }
 
 // openTo reports whether a node may be tried during the rest, which is all that holds it back.
 func (o *outage) openTo(n *Node, now time.Time) bool {
-	return o != nil && o.resort && n.Block == o.resting(now)
-}
-
-// unproven is the rest that is over, or that the node is tried in as a last resort, while nobody has proved the provider.
-func (o *outage) unproven(n *Node, now time.Time) quota.Block {
-	if o == nil || o.rest.State == quota.Ready || now.Before(o.rest.Until) && !n.resort {
-		return quota.Block{}
-	}
-	return o.rest
+	return o.resting(now) && o.resort && n.Block == o.rest
 }
 
 // outageOf is the trouble of a profile's egress, nil where it has that to itself.
@@ -179,11 +169,10 @@ type Outage struct {
 func Outages(s *Snapshot, now time.Time) []Outage {
 	var all []Outage
 	for e := range s.outages {
-		block := s.outages[e].resting(now)
-		if block.State == quota.Ready {
+		if !s.outages[e].resting(now) {
 			continue
 		}
-		out := Outage{Provider: s.Table.egresses[e].provider, Block: block}
+		out := Outage{Provider: s.Table.egresses[e].provider, Block: s.outages[e].rest}
 		for i, p := range s.Table.Profiles {
 			if s.Table.egress[i] == e {
 				out.Profiles = append(out.Profiles, p.ID)

@@ -70,21 +70,17 @@ func exclusive(began, now time.Time) bool {
 
 // halfOpen is the verdict on a node whose account may be called as far as is known: Usable, or that another call is trying
 // the account or its provider just now. n.Trial says whether a call of it would be the trial.
-func (s *Snapshot) halfOpen(n *Node, occ Occupancy, now time.Time) {
+func (s *Snapshot) halfOpen(n *Node, o *outage, occ Occupancy, now time.Time) {
 	hope := s.Standings[n.Index].Unproven(n.Model, n.Family, now)
-	common := s.outageOf(n.Index).unproven(n, now)
-	if hope.State == quota.Ready && common.State == quota.Ready {
-		return
-	}
+	alone, all := hope.State != quota.Ready, o.unproven()
 	own, shared := occ.Trials(n.Index)
 	switch {
-	case hope.State != quota.Ready && exclusive(own, now):
+	case alone && exclusive(own, now):
 		n.Reason, n.Block = ReasonHalfOpen, tried(hope, own)
-	case common.State != quota.Ready && exclusive(shared, now):
-		n.Reason, n.Block = ReasonHalfOpen, tried(common, shared)
+	case all && exclusive(shared, now):
+		n.Reason, n.Block = ReasonHalfOpen, tried(o.rest, shared)
 	default:
-		n.own = hope.State != quota.Ready && own.IsZero()
-		n.shared = common.State != quota.Ready && shared.IsZero()
+		n.own, n.shared = alone && own.IsZero(), all && shared.IsZero()
 		n.Trial = n.own || n.shared
 	}
 }

@@ -33,7 +33,11 @@ func (s *Snapshot) headroom(nodes []Node, now time.Time) {
 
 // expires is when what a node has left is lost; zero = not known, or nothing worth it is left.
 func (s *Snapshot) expires(n *Node, now time.Time) time.Time {
-	b, ok := s.Standings[n.Index].Governing(n.Model, n.Family, now)
+	st := &s.Standings[n.Index]
+	if !st.Bounded() {
+		return time.Time{}
+	}
+	b, ok := st.Governing(n.Model, n.Family, now)
 	if !ok || !b.RemainingPercent.Known || b.RemainingPercent.Value <= s.Table.Settings.Threshold.Percent {
 		return time.Time{}
 	}

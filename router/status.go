@@ -55,7 +55,7 @@ func stateOf(s *Snapshot, i int, now time.Time) ProfileState {
 		return ProfileColdSpare
 	case block.State != "":
 		return ProfileState(block.State)
-	case s.outageOf(i).resting(now).State != "":
+	case s.outageOf(i).resting(now):
 		return ProfileCooldown
 	default:
 		return ProfileHealthy

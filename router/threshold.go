@@ -30,6 +30,9 @@ func (s *Snapshot) spare(n *Node, now time.Time) {
 	if !th.Switch || th.Percent <= 0 {
 		return
 	}
+	if !s.Standings[n.Index].Bounded() {
+		return
+	}
 	if b, ok := s.Standings[n.Index].Governing(n.Model, n.Family, now); ok && !th.above(b) {
 		n.Reason = ReasonThreshold
 		n.Block = quota.Block{Bucket: b.ID, Since: b.SeenAt, Until: b.ResetAt, Source: b.Source}
