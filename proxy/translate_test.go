@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"hermes-hub/router"
 )
@@ -103,6 +104,37 @@ func TestTranslated(t *testing.T) {
 			f("no JSON", askStream, "200 profile=b attempts=2 after=server_error [DONE]", "hi", "data: {\"oops\n\n", stream)
 			f("an empty stream", askStream, "200 profile=b attempts=2 after=server_error [DONE]", "hi", a.start, stream)
 			f("cut before its end", askStream, cut, "hi", a.start+a.text)
+		})
+	}
+}
+
+// lingering is an upstream that leaves the connection open behind its stream.
+type lingering struct{ stream string }
+
+func (l lingering) RoundTrip(req *http.Request) (*http.Response, error) {
+	near, far := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(far, l.stream)
+		<-req.Context().Done()
+		far.CloseWithError(context.Cause(req.Context()))
+	}()
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: near, ContentLength: -1, Request: req}, nil
+}
+
+// A stream without an end mark whose connection stays open is over when its answer is: what it used may still be told for
+// a moment. One with an end mark is over at once.
+func TestLingeringStreams(t *testing.T) {
+	for _, a := range accountsOfOthers() {
+		bubble(t, setup{profiles: speaking(a.protocol)}, func(t *testing.T, r *rig) {
+			r.proxy.transport = func(*router.Profile) http.RoundTripper { return lingering{a.start + a.text + a.end} }
+			began := time.Now()
+			r.want(r.chat(askStream), "200 profile=a attempts=1 [DONE]")
+			if took := time.Since(began); took > usageGrace+drainGrace {
+				t.Errorf("%s took %s", a.protocol, took)
+			}
+			if u := r.told.last().Attempts[0].Usage; u.Output != 5 {
+				t.Errorf("%s: usage %+v", a.protocol, u)
+			}
 		})
 	}
 }

@@ -53,7 +53,11 @@ type patience struct {
 	due   time.Duration // until the request's own deadline
 }
 
+// patience is none for an aside: whoever makes one goes on without its answer.
 func (x *exchange) patience(now time.Time) patience {
+	if x.surface.aside {
+		return patience{}
+	}
 	return patience{queue: x.settings.LeaseWait - x.queued, hold: x.settings.CooldownWait - x.held, due: x.due.Sub(now)}
 }
 
