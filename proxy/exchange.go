@@ -72,7 +72,6 @@ func (x *exchange) finish() {
 	if x.told.Outcome == "" { // a panic is on its way past
 		x.told.Outcome, x.told.Status = telemetry.InternalError, http.StatusInternalServerError
 	}
-	x.endTrial()
 	x.cancel(nil)
 	if x.deadline != nil {
 		x.deadline.Stop()
@@ -161,7 +160,7 @@ func (x *exchange) arm() {
 // commitTo marks the point of no return: the head of an answer goes out. What is left of the total deadline stands.
 func (x *exchange) commitTo(n *router.Node, status int) {
 	x.committed = true
-	x.endTrial()
+	x.trying.Accepted()
 	x.body, x.neutral = nil, nil // nobody else will be asked: a long stream need not hold the conversation
 	x.told.Status = status
 	x.setHubHeaders(n)

@@ -24,9 +24,9 @@ func look(nodes []router.Node) survey {
 	for i := range nodes {
 		n := &nodes[i]
 		switch n.Reason {
-		case router.Usable:
+		case router.Usable, router.ReasonThreshold:
 			s.usable++
-		case router.ReasonConcurrency:
+		case router.ReasonConcurrency, router.ReasonHalfOpen:
 			s.busy++
 		case router.ReasonQuota:
 			s.quota++

@@ -6,7 +6,7 @@
 //	gin ── Proxy.route ── exchange.serve     who calls, what they want, which role        (identify.go, body.go, wire)
 //	                        ├─ planFirst      who is up to it                               (fit.go, router)
 //	                        └─ exchange.try   the role's plan, node by node                (serve.go)
-//	                             ├─ wait      for a slot, or for an account to come back   (wait.go, trial.go)
+//	                             ├─ wait      for a slot, or for an account to come back   (wait.go)
 //	                             └─ attempt   a lease, a clock, a credential, one call     (attempt.go, credentials.go)
 //	                                  ├─ compose         what the account is told          (call.go, seals.go)
 //	                                  ├─ refused, lost   what the failure means            (lost.go, quota)
@@ -74,7 +74,6 @@ type Proxy struct {
 	credentials Credentials
 	started     int64 // epoch seconds: the models' creation time
 	gate        *gate
-	trials      *trials
 	seals       *seals
 }
 
@@ -83,7 +82,7 @@ func New(o Options) *Proxy {
 	p := &Proxy{
 		router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
 		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport,
-		credentials: o.Credentials, gate: newGate(), trials: newTrials(), seals: newSeals(),
+		credentials: o.Credentials, gate: newGate(), seals: newSeals(),
 	}
 	p.settings.Store(newSettings(o.Config))
 	if p.transport == nil {

@@ -144,11 +144,11 @@ func (x *exchange) holder() router.Holder {
 
 // ask makes one attempt and keeps what it taught. It reports whether the exchange is over: answered, refused, or gone.
 func (x *exchange) ask(n *router.Node, lease *router.Lease) bool {
+	x.trying = lease
 	f := x.attempt(n, lease)
 	if f == nil {
 		return true
 	}
-	x.endTrial()
 	if f.unsaid != nil {
 		x.unsaid = f.unsaid
 		x.mute = append(x.mute, itemOf(n))

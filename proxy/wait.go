@@ -24,7 +24,7 @@ type search struct {
 	queued   time.Duration // waited for slots
 	held     time.Duration // waited for accounts to come back
 	due      time.Time     // the commit deadline of a stream, else the total one
-	trial    *trial        // this request goes first; nil = nobody waits to hear of it
+	trying   *router.Lease // of the last attempt
 }
 
 // open reports whether a node is still worth asking.
@@ -53,33 +53,52 @@ type patience struct {
 	due   time.Duration // until the request's own deadline
 }
 
-// patience is none for an aside: whoever makes one goes on without its answer.
+// awaited is what a request waits for.
+type awaited uint8
+
+const (
+	aSlot   awaited = iota // of a busy account
+	aReturn                // an account that is out comes back
+	aTrial                 // another request is trying an account that has come back
+)
+
 func (x *exchange) patience(now time.Time) patience {
-	if x.surface.aside {
-		return patience{}
-	}
 	return patience{queue: x.settings.LeaseWait - x.queued, hold: x.settings.CooldownWait - x.held, due: x.due.Sub(now)}
 }
 
-// wait is how long it is worth waiting when none of the nodes could be asked at now; 0 is not at all. When an account will
-// come back in time that is what is waited for (hold), and a slot of a busy one is welcome meanwhile; else it is for a slot
-// alone. A hold that would outlast the request's deadline does not begin: nothing could come of it.
-func (p patience) wait(nodes []router.Node, open func(*router.Node) bool, now time.Time) (d time.Duration, hold bool) {
+// wait is how long it is worth waiting when none of the nodes could be asked at now, and for what; 0 is not at all. A trial
+// is waited for whatever the settings say: it is over in no time, and without it the request would have been the trial
+// itself. When an account will come back in time that is what is waited for, and a slot of a busy one is welcome meanwhile;
+// else it is for a slot alone. A hold that would outlast the request's deadline does not begin: nothing could come of it.
+func (p patience) wait(nodes []router.Node, open func(*router.Node) bool, now time.Time) (time.Duration, awaited) {
 	usable, busy := false, false
+	var trial time.Time
 	for i := range nodes {
 		n := &nodes[i]
-		usable = usable || n.Reason == router.Usable && open(n)
-		busy = busy || n.Reason == router.ReasonConcurrency && open(n)
-	}
-	if at, ok := nextInstant(nodes, open); ok && !usable {
-		if d := at.Sub(now); d <= p.hold && d < p.due {
-			return d, true
+		switch {
+		case !open(n):
+		case n.Reason == router.Usable:
+			usable = true
+		case n.Reason == router.ReasonConcurrency:
+			busy = true
+		case n.Reason == router.ReasonHalfOpen && (trial.IsZero() || n.Block.Until.Before(trial)):
+			trial = n.Block.Until
 		}
 	}
-	if usable || busy {
-		return max(p.queue, 0), false
+	if usable {
+		return max(p.queue, 0), aSlot
 	}
-	return 0, false
+	back, ok := nextInstant(nodes, open)
+	ok = ok && back.Sub(now) <= p.hold && back.Sub(now) < p.due
+	switch {
+	case !trial.IsZero() && !(ok && back.Before(trial)):
+		return max(min(trial.Sub(now), p.due), 0), aTrial
+	case ok:
+		return back.Sub(now), aReturn
+	case busy:
+		return max(p.queue, 0), aSlot
+	}
+	return 0, aSlot
 }
 
 // nextInstant is when the first of the open nodes that are only out for a time comes back, whether the provider stated it
@@ -102,12 +121,14 @@ func nextInstant(nodes []router.Node, open func(*router.Node) bool) (first time.
 // as far as its patience goes for an account to become free. true: the plan is new and worth another walk. false: the
 // exchange is over.
 func (x *exchange) wait() bool {
-	x.endTrial()
 	var after router.Plan
 	x.p.router.Plan(x.query(), &after)
 	x.forgive(after.Nodes)
-	d, hold := x.patience(after.At).wait(after.Nodes, x.open, after.At)
-	if x.rounds++; x.rounds >= maxRounds || x.spent() || d == 0 && x.next(&after) == nil {
+	d, what := x.patience(after.At).wait(after.Nodes, x.open, after.At)
+	if what != aTrial {
+		x.rounds++
+	}
+	if x.rounds >= maxRounds || x.spent() || d == 0 && x.next(&after) == nil {
 		x.exhaust(&after)
 		return false
 	}
@@ -115,7 +136,7 @@ func (x *exchange) wait() bool {
 	if d == 0 {
 		return true
 	}
-	n, lease, err := x.await(d, hold)
+	n, lease, err := x.await(d, what)
 	switch {
 	case errors.Is(err, router.ErrQueueFull):
 		x.refuse(&refusal{code: codeHubUnavailable, message: "too many requests wait for an account of role " + x.role.Role.ID + ": try again", retryAfter: 1}, telemetry.Unavailable)
@@ -127,58 +148,22 @@ func (x *exchange) wait() bool {
 		return false
 	}
 	x.p.router.Plan(x.query(), &x.plan)
-	return !hold || lease != nil || x.takeTurns()
+	return true
 }
 
 // await waits in the router's queue, where the plan is kept up to date.
-func (x *exchange) await(d time.Duration, hold bool) (*router.Node, *router.Lease, error) {
+func (x *exchange) await(d time.Duration, what awaited) (*router.Node, *router.Lease, error) {
 	began := time.Now()
-	n, lease, err := x.p.router.Wait(x.ctx, &x.plan, router.Want{Holder: x.holder(), Open: x.open, For: d, Stay: hold})
+	n, lease, err := x.p.router.Wait(x.ctx, &x.plan, router.Want{Holder: x.holder(), Open: x.open, For: d, Stay: what == aReturn})
 	took := time.Since(began)
 	x.told.Waited += took
-	if hold {
+	switch what {
+	case aReturn:
 		x.held += took
-	} else {
+	case aSlot:
 		x.queued += took
 	}
 	return n, lease, err
-}
-
-// takeTurns lets one of the requests that were held for an account go first. The others hear how it fared and plan by
-// that, so that a limit that is still in force is met by one call and not by all. false: the exchange is over.
-func (x *exchange) takeTurns() bool {
-	for heard := ""; ; {
-		n := x.next(&x.plan)
-		if n == nil || n.Profile.ID == heard {
-			return true
-		}
-		t, mine := x.p.trials.enter(n.Profile.ID)
-		if mine {
-			x.trial = t
-			return true
-		}
-		if heard = t.profile; !x.hear(t) {
-			return false
-		}
-	}
-}
-
-// hear waits to hear of a trial and makes the plan anew. false: the exchange is over.
-func (x *exchange) hear(t *trial) bool {
-	began := time.Now()
-	enough := time.NewTimer(trialBound)
-	defer enough.Stop()
-	select {
-	case <-t.over:
-	case <-enough.C:
-	case <-x.ctx.Done():
-	}
-	x.told.Waited += time.Since(began)
-	if x.lapsed() {
-		return false
-	}
-	x.p.router.Plan(x.query(), &x.plan)
-	return true
 }
 
 // next is the node of a plan that would be asked first, nil when there is none.

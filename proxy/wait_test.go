@@ -67,12 +67,9 @@ func TestPatience(t *testing.T) {
 	f := func(nodes string, p patience, want string) {
 		t.Helper()
 		s := search{}
-		d, hold := p.wait(nodesOf(t, nodes), s.open, epoch)
-		got := "queue " + d.String()
-		switch {
-		case hold:
-			got = "hold " + d.String()
-		case d == 0:
+		d, what := p.wait(nodesOf(t, nodes), s.open, epoch)
+		got := map[awaited]string{aSlot: "queue ", aReturn: "hold ", aTrial: "trial "}[what] + d.String()
+		if d == 0 {
 			got = "no"
 		}
 		if got != want {
@@ -96,6 +93,13 @@ func TestPatience(t *testing.T) {
 	f("a=usable b=rate_limited@3", fresh, "queue 10s") // free since the plan was made
 	f("a=auth_required b=disabled c=billing@3", fresh, "no")
 	f("", fresh, "no")
+	f("a=half_open@3", patience{due: time.Hour}, "trial 3s")
+	f("a=half_open@3 b=concurrency c=quota_exhausted@9000", fresh, "trial 3s") // a slot is welcome meanwhile
+	f("a=half_open@3 b=half_open@1", fresh, "trial 1s")
+	f("a=half_open@3 b=rate_limited@2", fresh, "hold 2s")
+	f("a=half_open@3 b=rate_limited@2", patience{due: time.Hour}, "trial 3s")
+	f("a=half_open@3", patience{due: time.Second}, "trial 1s")
+	f("a=half_open@3 b=usable", fresh, "queue 10s")
 }
 
 func wait429(seconds string) simulator.Step {
@@ -287,7 +291,7 @@ func (r *rig) timeline(account string, since time.Time) string {
 }
 
 // Of the requests that are held for an account one goes first when it comes back. While the account still refuses, each
-// round costs one call; once it answers, or has not refused for trialBound, all go.
+// round costs one call; once it answers, or has not refused for router.TrialBound, all go.
 func TestHoldHerd(t *testing.T) {
 	f := func(name, want string, steps ...simulator.Step) {
 		t.Run(name, func(t *testing.T) {
@@ -351,8 +355,7 @@ func TestHoldHerdMovesOn(t *testing.T) {
 		if got := r.timeline("a", began); got != "0s:1 3.5s:1" {
 			t.Errorf("a: %s", got)
 		}
-		// The one that a refused goes on to b, beside the one that tries b for all others.
-		if got := r.timeline("b", began); got != "500ms:1 4s:2 4.5s:18" {
+		if got := r.timeline("b", began); got != "500ms:1 4s:1 4.5s:19" {
 			t.Errorf("b: %s", got)
 		}
 	})
