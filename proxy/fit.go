@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"slices"
 
 	"hermes-hub/proxy/wire"
 	"hermes-hub/router"
@@ -11,25 +12,34 @@ import (
 // nothing is refused that would have fitted: what it lets through the account counts itself.
 const bytesPerToken = 6
 
-// planFirst makes the request's first plan. What it needs of a model is guessed from above where telling costs a walk over the
-// whole body, and that is made only when the guess would rule somebody out.
+// planFirst makes the request's first plan. What it needs of a model is guessed from above where telling costs a walk over
+// the whole body, and that is made only when the guess would rule somebody out. A guess that has ruled out nobody is
+// forgotten: it must not do so later, when a reload has brought other accounts.
 func (x *exchange) planFirst() {
-	if !x.surface.alone {
-		x.needs = router.Needs{Tools: x.req.Tools, Structured: x.req.Structured, Vision: true, Tokens: len(x.body) / bytesPerToken}
+	if x.surface.alone {
+		x.p.router.Plan(x.query(), &x.plan)
+		return
 	}
+	known := router.Needs{Tools: x.req.Tools, Structured: x.req.Structured}
+	x.needs = known
+	x.needs.Vision, x.needs.Tokens = true, len(x.body)/bytesPerToken
 	x.p.router.Plan(x.query(), &x.plan)
 	guessed := x.needs
-	for i := range x.plan.Nodes {
-		switch x.plan.Nodes[i].Reason {
-		case router.ReasonWindow:
-			x.needs.Tokens = wire.TextBytes(x.body) / bytesPerToken
-		case router.ReasonVision:
-			x.needs.Vision = wire.HasImage(x.body, x.surface.shape.Needs)
-		}
+	x.needs = known
+	ruled := func(r router.Reason) bool {
+		return slices.ContainsFunc(x.plan.Nodes, func(n router.Node) bool { return n.Reason == r })
 	}
-	if x.needs != guessed {
+	small, blind := ruled(router.ReasonWindow), ruled(router.ReasonVision)
+	if small {
+		x.needs.Tokens = wire.TextBytes(x.body) / bytesPerToken
+	}
+	if blind {
+		x.needs.Vision = wire.HasImage(x.body, x.surface.shape.Needs)
+	}
+	if (small || blind) && x.needs != guessed {
 		x.p.router.Plan(x.query(), &x.plan)
 	}
+	x.plan.Query.Needs = x.needs
 }
 
 // misfit is the answer when what is known of their models rules out every account that could be asked; nil = it does not, or

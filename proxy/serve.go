@@ -150,7 +150,7 @@ func (x *exchange) ask(n *router.Node, lease *router.Lease) bool {
 		return true
 	}
 	if f.unsaid != nil {
-		x.unsaid = f.unsaid
+		x.unsaid, n.Reason = f.unsaid, router.ReasonUnsayable
 		x.mute = append(x.mute, itemOf(n))
 	}
 	x.failed = append(x.failed, itemOf(n))

@@ -156,6 +156,10 @@ func TestUnsayable(t *testing.T) {
 		if got.status == 400 && !strings.Contains(got.body, `"param":"stop"`) {
 			t.Errorf("%s", got.body)
 		}
+		trail, _ := r.trails.Find(got.header.Get(headerRequestID))
+		if why := trail.Candidates[0].Reason; why == nil || *why != "not_expressible" {
+			t.Errorf("the trail says %v", why)
+		}
 	}
 	responses, chat := router.ProtocolResponses, router.ProtocolChat
 	f([]router.Protocol{responses, chat, chat}, "200 profile=b attempts=1", "a=0 b=1 c=0")

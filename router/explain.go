@@ -139,7 +139,7 @@ func (c *Candidate) skipped(n *Node, p *Plan) {
 		if n.Profile.Enabled { // it was, when the plan was made: Acquire found it gone
 			ev.Detail = known("no longer configured")
 		}
-	case ReasonProtocol:
+	case ReasonProtocol, ReasonUnsayable:
 		ev.Detail = known("protocol: " + string(n.Profile.Protocol))
 	case ReasonModel:
 		ev.Detail = known("requested model: " + p.Query.Model)

@@ -31,6 +31,9 @@ const (
 	ReasonTools      Reason = "tools_unsupported"
 	ReasonVision     Reason = "vision_unsupported"
 	ReasonStructured Reason = "structured_unsupported"
+
+	// ReasonUnsayable is given after the plan was made: what the request wants cannot be told in the account's protocol.
+	ReasonUnsayable Reason = "not_expressible"
 )
 
 // Tier is why a node is in the plan at all, in the order of preference.
