@@ -14,6 +14,7 @@ type Account struct {
 	// /backend-api/codex.
 	Codex          bool
 	ChatGPTAccount string        // what ChatGPT-Account-ID must be; "" = anything, but something
+	Project        string        // Cloud Code's; "" = any, but something
 	Models         []string      // the models it has; none = whatever is asked for
 	Latency        time.Duration // from the end of the request to the head of the answer
 	ChunkPace      time.Duration // between the events of a stream

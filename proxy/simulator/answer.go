@@ -24,6 +24,7 @@ type Request struct {
 	Tools        []Tool       // tools on offer
 	ToolChoice   string       // "auto", "none", "required", or the name of the tool to call
 	PromptTokens int          // an estimate, the same for the same messages
+	Project      string       // CloudCode
 	Header       http.Header
 	Body         []byte
 
@@ -33,6 +34,7 @@ type Request struct {
 	encrypted bool // and wants it sealed
 	codex     bool // Responses as the Codex backend takes them
 	echo      responsesEcho
+	listed    bool // Gemini: an array is wanted for a stream
 }
 
 // Tool is a function that a request offers.
@@ -56,6 +58,7 @@ type Answer struct {
 	// Finish is why the answer ends: "" = as the answer calls for; "length" and "content_filter" are said in the dialect's own
 	// word; every other word is said as it is.
 	Finish string
+	Block  string // Gemini's word for why the prompt was blocked; there is no answer then. "" = it was not
 	Usage  *Usage // nil = the account's
 }
 

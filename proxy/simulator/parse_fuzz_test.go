@@ -49,3 +49,22 @@ func FuzzParseResponses(f *testing.F) {
 		`{"model":"m","tools":[{"type":"function","name":"t","parameters":{"type":"object","properties":{"a":{"anyOf":[{}]}}}}],"tool_choice":"required","input":[{"type":"function_call","call_id":"1","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"1","output":[{"type":"input_text","text":"x"}]},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"x"}],"encrypted_content":"gAAAAA=="}]}`,
 		`{"model":7}`, `[]`, `null`, `{"model":"m","input":[null]}`)
 }
+
+func FuzzParseGemini(f *testing.F) {
+	fuzzParse(f, &gemini, geminiSeeds...)
+}
+
+func FuzzParseCloudCode(f *testing.F) {
+	seeds := []string{`{}`, `{"model":7}`, `null`}
+	for _, seed := range geminiSeeds {
+		seeds = append(seeds, `{"model":"gemini-3-pro","project":"p","request":`+seed+`}`)
+	}
+	fuzzParse(f, &cloudCode, seeds...)
+}
+
+var geminiSeeds = []string{
+	`{"contents":[{"parts":[{"text":"hi"}]}]}`,
+	`{"contents":[{"role":"user","parts":[{"text":"call a tool"},{"inlineData":{"mimeType":"image/png","data":"eA=="}}]},{"role":"model","parts":[{"functionCall":{"name":"t","args":{}},"thoughtSignature":"eA=="}]},{"role":"user","parts":[{"functionResponse":{"name":"t","response":{}}}]}]}`,
+	`{"contents":[{"parts":[{"text":"x"}]}],"tools":[{"function_declarations":[{"name":"t","parameters":{"type":"OBJECT","properties":{"a":{"type":"ARRAY","items":{"anyOf":[{"type":"STRING","enum":["x"]}]}}},"required":["a"]}}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"generationConfig":{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":5},"temperature":1,"responseMimeType":"application/json","responseSchema":{"type":"STRING"}}}`,
+	`[]`, `null`, `{"contents":[null]}`, `{"contents":[{"parts":[null]}]}`,
+}

@@ -74,9 +74,11 @@ func (q Quota) codexRefusal(w window, now time.Time) *problem {
 // limit is the size of the window; of one that had no size and was spent nevertheless, what was used of it.
 func (q Quota) limit(w window) int { return max(q.Calls, w.used, 1) }
 
+const perMinute = "requests per min (RPM)"
+
 func (q Quota) unit() string {
 	if q.Window > 0 && q.Window <= time.Minute {
-		return "requests per min (RPM)"
+		return perMinute
 	}
 	return "requests per day (RPD)"
 }

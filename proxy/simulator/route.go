@@ -56,6 +56,9 @@ func routeOf(path string, h http.Header) route {
 			return route{op: e.op, dialect: e.dialect, prefix: prefix}
 		}
 	}
+	if r, ok := googleRoute(path); ok {
+		return r
+	}
 	lists := listsOf(path, h)
 	if prefix, model, ok := strings.Cut(path, "/models/"); ok {
 		return route{op: opModel, dialect: lists, prefix: prefix, model: model}
@@ -64,6 +67,33 @@ func routeOf(path string, h http.Header) route {
 		return route{op: opModels, dialect: lists, prefix: prefix}
 	}
 	return route{dialect: lists, prefix: path}
+}
+
+// googleMethods are what Google appends to a model, or to the version of Cloud Code.
+var googleMethods = map[string]struct {
+	op       operation
+	streamed bool
+}{"generateContent": {opAnswer, false}, "streamGenerateContent": {opAnswer, true}, "countTokens": {opCount, false}}
+
+// googleRoute reads a path of Google's: …/models/MODEL:METHOD, or …/v1internal:METHOD.
+func googleRoute(path string) (route, bool) {
+	rest, method, ok := cutLast(path, ":")
+	to, known := googleMethods[method]
+	if !ok || !known {
+		return route{}, false
+	}
+	if prefix, ok := strings.CutSuffix(rest, "/v1internal"); ok {
+		return route{op: to.op, dialect: &cloudCode, prefix: prefix, streamed: to.streamed}, true
+	}
+	prefix, model, ok := cutLast(rest, "/models/")
+	return route{op: to.op, dialect: &gemini, prefix: prefix, model: model, streamed: to.streamed}, ok
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
 }
 
 // codexPath is where the Codex backend is at ChatGPT.
@@ -83,6 +113,8 @@ func listsOf(path string, h http.Header) *dialect {
 	switch {
 	case h.Get("Anthropic-Version") != "":
 		return &messages
+	case h.Get("X-Goog-Api-Key") != "":
+		return &gemini
 	case strings.Contains(path, codexPath):
 		return &codex
 	}

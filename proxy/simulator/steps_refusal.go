@@ -3,7 +3,6 @@ package simulator
 import (
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -44,7 +43,7 @@ func (x *exchange) recorded(name StepName) *problem {
 	if !ok {
 		p = recorded[name]
 	}
-	p.message = strings.ReplaceAll(p.message, "{model}", x.req.Model)
+	p = p.forModel(x.req.Model)
 	return &p
 }
 

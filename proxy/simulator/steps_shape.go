@@ -72,7 +72,9 @@ func idLines(events []event) []event {
 }
 
 func crlf(events []event) []event {
-	return rewired(events, func(wire []byte) []byte { return bytes.ReplaceAll(wire, []byte("\n"), []byte("\r\n")) })
+	return rewired(events, func(wire []byte) []byte {
+		return bytes.ReplaceAll(bytes.ReplaceAll(wire, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	})
 }
 
 func byteOrderMark(events []event) []event {
