@@ -186,7 +186,9 @@ func (b *Bucket) left() Number {
 }
 
 // holds reports whether the numbers of a pool are still those of the window that runs.
-func (p *pool) holds(now time.Time) bool { return p.ResetAt.IsZero() || p.ResetAt.After(now) }
+func (p *pool) holds(now time.Time) bool {
+	return p.ResetAt.IsZero() || p.ResetAt.After(now) && p.ResetAt.After(p.SeenAt)
+}
 
 // laterReset compares resets; an unknown one is the latest.
 func laterReset(x, y time.Time) bool { return !y.IsZero() && (x.IsZero() || x.After(y)) }
@@ -203,7 +205,7 @@ func (s Standing) draws(p *pool, model, family string) bool {
 }
 
 // mergeBuckets brings the buckets up to date with what a Reading measured. An answer that was read before the one that gave
-// a bucket its value does not overwrite it, and neither does one to a call that began before the bucket was seen spent.
+// a bucket its value does not overwrite it, and neither does one to a call that began before a pool was seen spent.
 func mergeBuckets(old, measured []Bucket, source Source, c Call) []Bucket {
 	if len(measured) == 0 {
 		return old
@@ -228,6 +230,9 @@ func (b *Bucket) supersedes(old *Bucket, c Call) bool {
 		return false
 	}
 	inForce := old.isSpent() && (old.ResetAt.IsZero() || old.ResetAt.After(c.At))
+	if inForce {
+		_, inForce = poolOfBucket(*old)
+	}
 	if inForce && b.isSpent() && (b.ResetAt.IsZero() || b.Source == SourceRuntimeEvent && old.ResetAt.After(b.ResetAt)) {
 		b.ResetAt = old.ResetAt // of two refusals by one window the later deadline counts; silence takes none away
 	}

@@ -70,10 +70,11 @@ func (s Standing) refillsLater(b Block) bool {
 
 // Measure folds in what a usage endpoint said, asked at a time: the buckets, and the end of the quota blocks that they
 // disprove. It never changes health otherwise: a probe that failed says nothing of the account's calls.
-func (s Standing) Measure(r Reading, at time.Time) Standing {
+func (s Standing) Measure(r Reading, at time.Time, p Policy) Standing {
 	if r.Class != OK {
 		return s
 	}
+	s.relook = p.QuotaCooldown
 	return s.measured(r, Call{StartedAt: at, At: at})
 }
 

@@ -18,8 +18,9 @@ type event struct {
 
 var someModels = []string{"gpt-5", "gpt-5-mini", "claude-opus-4", "o3", ""}
 
-// drawEvent draws a reading; stated ones say until when, the others leave it to the policy.
-func drawEvent(t *rapid.T, classes []Class, stated bool) event {
+// drawEvent draws a reading; stated ones say until when, the others leave it to the policy. With windows it may measure those
+// that decide about calls.
+func drawEvent(t *rapid.T, classes []Class, stated, windows bool) event {
 	started := rapid.IntRange(0, 500).Draw(t, "started")
 	answered := started + rapid.IntRange(0, 100).Draw(t, "took")
 	e := event{call: callFrom(rapid.SampledFrom(someModels).Draw(t, "model"), started, answered)}
@@ -32,6 +33,14 @@ func drawEvent(t *rapid.T, classes []Class, stated bool) event {
 	if rapid.Bool().Draw(t, "measured") {
 		id := rapid.SampledFrom([]string{"p.a", "p.b"}).Draw(t, "bucket")
 		e.reading.Buckets = []Bucket{{ID: id, Remaining: Known(float64(answered))}}
+	}
+	if windows && rapid.Bool().Draw(t, "window measured") {
+		id := rapid.SampledFrom([]string{"p.5h", "p.7d", "p.claude.5h", "p.weekly.opus", "p.10m", "p.balance"}).Draw(t, "window")
+		b := Bucket{ID: id}.withUsed(rapid.SampledFrom([]float64{0, 50, 100}).Draw(t, "used"))
+		if rapid.Bool().Draw(t, "resets") {
+			b.ResetAt = e.call.At.Add(time.Duration(rapid.IntRange(-10, 1000).Draw(t, "reset")) * time.Second)
+		}
+		e.reading.Buckets = append(e.reading.Buckets, b)
 	}
 	return e
 }
@@ -49,7 +58,7 @@ func foldAll(events []event) Standing {
 func TestOrderOfRefusalsDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event {
-			return drawEvent(t, []Class{RateLimited, QuotaExhausted, AuthInvalid, Billing, Forbidden, ModelNotFound}, true)
+			return drawEvent(t, []Class{RateLimited, QuotaExhausted, AuthInvalid, Billing, Forbidden, ModelNotFound}, true, false)
 		}), 1, 12).Draw(t, "events")
 		shuffled := rapid.Permutation(events).Draw(t, "order")
 		one, other := foldAll(events), foldAll(shuffled)
@@ -73,14 +82,14 @@ func TestStandingInvariants(t *testing.T) {
 	classes := []Class{OK, RateLimited, QuotaExhausted, AuthExpired, Billing, Forbidden, ModelNotFound, Overloaded, ServerError, Timeout, InvalidRequest}
 	rapid.Check(t, func(t *rapid.T) {
 		events := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event {
-			return drawEvent(t, classes, rapid.Bool().Draw(t, "stated"))
+			return drawEvent(t, classes, rapid.Bool().Draw(t, "stated"), true)
 		}), 1, 30).Draw(t, "events")
 		s := foldAll(events)
 		now := after(rapid.IntRange(0, 6000).Draw(t, "now"))
 		blocks := s.Blocks(now)
 		keys := make(map[string]bool)
 		for _, b := range blocks {
-			key := fmt.Sprint(b.Key, b.State, b.Bucket)
+			key := fmt.Sprint(b.Key, b.State, b.Bucket, b.Reason == "bucket:"+b.Bucket) // refused, and measured
 			if keys[key] {
 				t.Fatalf("two blocks of one cause: %+v", blocks)
 			}
@@ -104,6 +113,7 @@ func TestStandingInvariants(t *testing.T) {
 				}
 			}
 		}
+		checkWindows(t, s, now)
 		data, err := s.MarshalJSON()
 		if err != nil {
 			t.Fatal(err)
@@ -136,4 +146,39 @@ func TestStandingIsBounded(t *testing.T) {
 	y.expect("anything", 900, StateAuthRequired, time.Time{})
 	y.s = y.s.CredentialChanged()
 	y.expect(fmt.Sprint("model-", 3*keptBlocks-1), 900, StateNoModel, after(3*keptBlocks-1+3600))
+}
+
+// checkWindows: nothing is called whose governing bucket is empty for a stated time, and none governs that was reset. A
+// measurement that leaves something everywhere leaves no quota block, and touches nothing else.
+func checkWindows(t *rapid.T, s Standing, now time.Time) {
+	for _, model := range someModels {
+		b, ok := s.Governing(model, Family(model), now)
+		if !ok {
+			continue
+		}
+		if !b.ResetAt.IsZero() && !b.ResetAt.After(now) {
+			t.Fatalf("%q is governed by %+v, which was reset by %v", model, b, now)
+		}
+		if b.isSpent() && !b.ResetAt.IsZero() && s.Check(model, Family(model), now).State == Ready {
+			t.Fatalf("%q may be called while %+v governs it", model, b)
+		}
+	}
+	var full []Bucket
+	for _, b := range s.Buckets() {
+		full = append(full, b.withUsed(0))
+	}
+	later := after(10000)
+	refilled := s.Measure(Reading{Class: OK, Scope: ScopeAccount, Buckets: full}, later, testPolicy)
+	if diff := cmp.Diff(notQuota(s.blocks), notQuota(refilled.blocks)); diff != "" {
+		t.Fatalf("a measurement changed more than quota:\n%s", diff)
+	}
+	for _, p := range refilled.pools {
+		if p.block.State != Ready {
+			t.Fatalf("%+v is closed although it is full", p)
+		}
+	}
+}
+
+func notQuota(blocks []Block) []Block {
+	return keep(blocks, func(b Block) bool { return b.State != StateQuota })
 }

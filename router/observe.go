@@ -32,7 +32,8 @@ func heard(rd quota.Reading, c quota.Call, policy quota.Policy) lesson {
 // Measure folds in what a usage endpoint said when it was asked at a time: the buckets, and the end of the quota blocks that
 // they disprove. Nothing else of an account's health changes by it, and nothing at all by a reading that is no success.
 func (r *Router) Measure(profileID string, rd quota.Reading, at time.Time) {
-	measure := func(st quota.Standing) quota.Standing { return st.Measure(rd, at) }
+	policy := r.Snapshot().Table.Settings.Policy
+	measure := func(st quota.Standing) quota.Standing { return st.Measure(rd, at, policy) }
 	r.learn(profileID, quota.Call{StartedAt: at, At: at}, lesson{own: measure, twin: measure})
 }
 
