@@ -153,6 +153,8 @@ func reader(p *router.Profile) string {
 		return "anthropic"
 	case router.ProtocolGemini:
 		return "google-gemini-api"
+	case router.ProtocolCloudCode:
+		return "google-cloudcode"
 	default:
 		return p.Provider.Dialect
 	}

@@ -26,6 +26,9 @@ func places() []place {
 		{"messages", router.ProtocolMessages, false, "sim-1"}, // another's model behind Anthropic's protocol
 		{"responses", router.ProtocolResponses, false, "gpt-5.5"},
 		{"codex", router.ProtocolResponses, true, "gpt-5.5"},
+		{"Gemini", router.ProtocolGemini, false, "gemini-3-pro"},
+		{"Antigravity", router.ProtocolCloudCode, false, "gemini-3-pro"},
+		{"Claude of Antigravity", router.ProtocolCloudCode, false, "claude-sonnet-4-5"},
 	}
 }
 
@@ -54,9 +57,9 @@ func journey(t *testing.T, from, to place) {
 	}
 	var accounts []simulator.Account
 	for _, name := range []string{"a", "b"} {
-		accounts = append(accounts, simulator.Account{Name: name, Key: "sk-upstream-" + name, Models: []string{"sim-1", "claude-sonnet-5", "gpt-5.5"}, Answer: thinking})
+		accounts = append(accounts, simulator.Account{Name: name, Key: "sk-upstream-" + name, Models: []string{"sim-1", "claude-sonnet-5", "gpt-5.5", "gemini-3-pro", "claude-sonnet-4-5"}, Answer: thinking})
 	}
-	bubble(t, setup{accounts: accounts, keys: chatGPT{}, profiles: func(ps []router.Profile) {
+	bubble(t, setup{accounts: accounts, keys: signedIn{}, profiles: func(ps []router.Profile) {
 		codex, _ := router.ProviderByID("openai-codex")
 		for i, p := range []place{from, to} {
 			ps[i].Protocol, ps[i].ModelMap = p.protocol, map[string]string{"sim-1": p.model}

@@ -34,14 +34,19 @@ func voices() []voice {
 		{"faults_chat_over_messages.txt", router.ProtocolMessages, false, chat, ask, askStream},
 		{"faults_chat_over_responses.txt", router.ProtocolResponses, false, chat, ask, askStream},
 		{"faults_chat_over_codex.txt", router.ProtocolResponses, true, chat, ask, askStream},
+		{"faults_chat_over_gemini.txt", router.ProtocolGemini, false, chat, ask, askStream},
+		{"faults_chat_over_cloudcode.txt", router.ProtocolCloudCode, false, chat, ask, askStream},
 	}
 }
 
 // over makes every account of a setup one of the voice's.
 func (v voice) over(s setup) setup {
 	s.profiles = speaking(v.account)
+	if v.account == router.ProtocolCloudCode {
+		s.keys = signedIn{}
+	}
 	if v.codex {
-		s.keys = chatGPT{}
+		s.keys = signedIn{}
 		s.profiles = func(ps []router.Profile) {
 			speaking(v.account)(ps)
 			codex, _ := router.ProviderByID("openai-codex")
@@ -54,14 +59,14 @@ func (v voice) over(s setup) setup {
 	return s
 }
 
-// chatGPT are the credentials of subscriptions that somebody has signed in to.
-type chatGPT struct{}
+// signedIn are the credentials of subscriptions that somebody has signed in to.
+type signedIn struct{}
 
-func (chatGPT) Current(_ context.Context, p *router.Profile) (Credential, error) {
-	return Credential{Token: p.Credential, OAuth: true, AccountID: "account-of-" + p.ID}, nil
+func (signedIn) Current(_ context.Context, p *router.Profile) (Credential, error) {
+	return Credential{Token: p.Credential, OAuth: true, AccountID: "account-of-" + p.ID, Project: "project-of-" + p.ID}, nil
 }
 
-func (chatGPT) Refused(context.Context, *router.Profile, Credential) (Credential, bool) {
+func (signedIn) Refused(context.Context, *router.Profile, Credential) (Credential, bool) {
 	return Credential{}, false
 }
 
