@@ -87,13 +87,14 @@ func journey(t *testing.T, from, to place) {
 		if err := json.Unmarshal(told.Choices[0].Message, &calls); err != nil || len(calls.ToolCalls) != 2 || calls.ToolCalls[0].ID == calls.ToolCalls[1].ID {
 			t.Fatalf("%v in %s", err, message)
 		}
-		turns := question + "," + message
+		var turns strings.Builder
+		turns.WriteString(question + "," + message)
 		for i, call := range calls.ToolCalls {
-			turns += fmt.Sprintf(`,{"role":"tool","tool_call_id":%q,"content":"sunny %d"}`, call.ID, i)
+			turns.WriteString(fmt.Sprintf(`,{"role":"tool","tool_call_id":%q,"content":"sunny %d"}`, call.ID, i))
 		}
 		r.sim.Push("a", simulator.Unauthorized)
 		for _, stream := range []string{"", `"stream":true,`} {
-			second := r.chat(`{"model":"sim-1",` + stream + tools + `,"messages":[` + turns + `]}`)
+			second := r.chat(`{"model":"sim-1",` + stream + tools + `,"messages":[` + turns.String() + `]}`)
 			if second.status != http.StatusOK || second.header.Get(headerProfile) != "b" || !strings.Contains(second.body, "sunny") {
 				t.Errorf("%s %s\n%s", second.line(), second.body, message)
 			}

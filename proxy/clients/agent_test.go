@@ -101,7 +101,7 @@ func (a agent) run(t *testing.T, h *hub) string {
 	cmd := exec.CommandContext(ctx, command, args[1:]...)
 	cmd.Dir = work
 	const nowhere = "http://127.0.0.1:1"
-	cmd.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+home, "HTTP_PROXY="+nowhere, "HTTPS_PROXY="+nowhere, "NO_PROXY=127.0.0.1")
+	cmd.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+home, "TMPDIR="+home, "HTTP_PROXY="+nowhere, "HTTPS_PROXY="+nowhere, "NO_PROXY=127.0.0.1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
