@@ -15,6 +15,7 @@ type Account struct {
 	Codex          bool
 	ChatGPTAccount string        // what ChatGPT-Account-ID must be; "" = anything, but something
 	Project        string        // Cloud Code's; "" = any, but something
+	OAuth          *OAuth        // its tokens are refreshed; Key is the first access token
 	Models         []string      // the models it has; none = whatever is asked for
 	Latency        time.Duration // from the end of the request to the head of the answer
 	ChunkPace      time.Duration // between the events of a stream
@@ -35,14 +36,13 @@ type account struct {
 	total     int // calls received
 	cancelled int // calls whose client went away
 	calls     []*Call
+	asides    []Step // what is left of the script for usage and token endpoints
+	tokens    grants // of OAuth
 }
 
 func newAccount(a Account) *account {
 	return &account{Account: a, script: slices.Clone(a.Script)}
 }
-
-// accepts reports whether the key is the account's.
-func (a *account) accepts(key string) bool { return a.Key == "" || a.Key == key }
 
 // speaks reports whether the account speaks the protocol.
 func (a *account) speaks(protocol Protocol) bool { return a.Protocol == "" || a.Protocol == protocol }
@@ -50,6 +50,28 @@ func (a *account) speaks(protocol Protocol) bool { return a.Protocol == "" || a.
 // serves reports whether the account has the model.
 func (a *account) serves(model string) bool {
 	return len(a.Models) == 0 || slices.Contains(a.Models, model)
+}
+
+// open reports whether the account takes any credential.
+func (a *account) open() bool { return a.Key == "" && a.OAuth == nil }
+
+// knows reports whether the credential is, or was, good for calls.
+func (a *account) knows(key string) bool {
+	if a.OAuth != nil {
+		_, issued := a.tokens.access[key]
+		return issued
+	}
+	return a.open() || a.Key == key
+}
+
+// nextAside takes the next step of the script for usage and token endpoints.
+func (a *account) nextAside() Step {
+	if len(a.asides) == 0 {
+		return Normal
+	}
+	step := a.asides[0]
+	a.asides = a.asides[1:]
+	return step
 }
 
 // next takes the next step of the script.

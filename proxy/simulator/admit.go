@@ -33,15 +33,38 @@ func (p *Provider) admit(x *exchange, r route, key string, wrong *problem) play 
 	case opCount:
 		x.call.Step = "count"
 		return answering(x.dialect.count(x.req))
+	case opUsage, opToken:
+		return p.aside(x, r)
 	}
 	x.call.Step = "models"
 	return listing(r, p.models(x.account))
 }
 
+// aside answers a call beside the conversations: with the next step of the script for such calls, if there is one.
+func (p *Provider) aside(x *exchange, r route) play {
+	step := x.account.nextAside()
+	x.call.Step = step.String()
+	switch {
+	case step != Normal:
+		return step.play
+	case r.op == opToken:
+		x.call.Step = "token"
+		return x.account.grant(tokenRequestOf(x.call), x.stamp)
+	}
+	x.call.Step = "usage"
+	return x.account.tell(r.usage, x, p.models(x.account))
+}
+
 // owner finds whose call it is: the account that a segment of the path names, else the one that has the key, else the
-// first that takes any key, else nobody. Accounts are never written to.
+// first that takes any key, else nobody.
 func (p *Provider) owner(prefix, key string) *account {
+	now := p.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	open := p.stray
+	for _, a := range p.accounts {
+		a.tokens.begin(a.Account, now)
+	}
 	for segment := range strings.SplitSeq(prefix, "/") {
 		for _, a := range p.accounts {
 			if a.Name == segment {
@@ -50,10 +73,10 @@ func (p *Provider) owner(prefix, key string) *account {
 		}
 	}
 	for _, a := range p.accounts {
-		if a.Key == "" && open == p.stray {
+		switch {
+		case a.open() && open == p.stray:
 			open = a
-		}
-		if a.Key != "" && a.Key == key {
+		case !a.open() && (a.knows(key) || a.tokens.issued(key)):
 			return a
 		}
 	}
@@ -67,10 +90,14 @@ func (p *Provider) refuse(x *exchange, r route, key string, wrong *problem) *pro
 	switch {
 	case r.op == opUnknown || r.op.hasBody() && !x.account.speaks(d.protocol):
 		return d.noPath(x.call.Method, x.path)
-	case x.call.Method != r.op.method():
-		return d.noMethod(x.call.Method, x.call.Path, r.op.method())
-	case x.account == p.stray || !x.account.accepts(key):
+	case x.call.Method != r.method:
+		return d.noMethod(x.call.Method, x.call.Path, r.method)
+	case r.op == opToken:
+		return nil // who asks has no token yet
+	case x.account == p.stray || !x.account.knows(key):
 		return d.badKey(key)
+	case x.account.tokens.expired(key, x.stamp.created):
+		return d.expired()
 	case wrong != nil:
 		return wrong
 	case r.op == opModel && !x.account.serves(r.model):

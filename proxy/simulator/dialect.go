@@ -44,6 +44,7 @@ type dialect struct {
 // wording is how a provider refuses what must not be answered.
 type wording struct {
 	badKey        func(key string) *problem
+	expired       func() *problem // an access token ran out
 	noPath        func(method, path string) *problem
 	noMethod      func(method, path, allowed string) *problem
 	noModel       func(model string) *problem

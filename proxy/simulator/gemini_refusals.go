@@ -20,6 +20,11 @@ var geminiWording = wording{
 		p.excused = true
 		return &p
 	},
+	expired: func() *problem {
+		p := cloudRecorded[Unauthorized]
+		p.excused = true
+		return &p
+	},
 	noPath: func(string, string) *problem {
 		return &problem{status: http.StatusNotFound, message: "Requested entity was not found."}
 	},

@@ -14,6 +14,9 @@ var messagesWording = wording{
 		}
 		return p
 	},
+	expired: func() *problem {
+		return &problem{excused: true, status: http.StatusUnauthorized, kind: "authentication_error", message: "OAuth token has expired. Please obtain a new token or refresh your existing token."}
+	},
 	noPath: func(string, string) *problem {
 		return &problem{status: http.StatusNotFound, kind: "not_found_error", message: "Not Found"}
 	},

@@ -39,6 +39,7 @@ func listing(r route, models []string) play {
 // openAIWording is how OpenAI refuses.
 var openAIWording = wording{
 	badKey:        badKey,
+	expired:       tokenExpired,
 	noPath:        noPath,
 	noMethod:      noMethod,
 	noModel:       noModel,
@@ -53,6 +54,11 @@ func badKey(key string) *problem {
 		p.code, p.message = "", "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY). You can obtain an API key from https://platform.openai.com/account/api-keys."
 	}
 	return p
+}
+
+// tokenExpired is the refusal of a token that was good.
+func tokenExpired() *problem {
+	return &problem{excused: true, status: http.StatusUnauthorized, kind: "invalid_request_error", code: "token_expired", message: "Provided authentication token is expired. Please try signing in again."}
 }
 
 func noPath(method, path string) *problem {

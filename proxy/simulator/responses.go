@@ -55,6 +55,12 @@ var codex = func() dialect {
 		p.excused = true
 		return &p
 	}
+	d.expired = func() *problem {
+		return &problem{
+			excused: true, status: http.StatusUnauthorized, message: "token expired",
+			body: []byte(`{"detail":{"message":"Your authentication token has expired. Please try signing in again.","code":"token_expired"}}`),
+		}
+	}
 	d.noModel = func(model string) *problem {
 		p := codexDetail("The '" + model + "' model is not supported when using Codex with a ChatGPT account.")
 		p.excused = true

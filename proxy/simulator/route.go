@@ -14,15 +14,9 @@ const (
 	opCount // of the tokens of what would be an opAnswer
 	opModels
 	opModel
+	opUsage // of an account: what is left of its quota
+	opToken // a new access token
 )
-
-// method is the one method by which the operation may be asked for.
-func (o operation) method() string {
-	if o == opAnswer || o == opCount {
-		return http.MethodPost
-	}
-	return http.MethodGet
-}
 
 // hasBody reports whether the operation is asked for with a body of its dialect.
 func (o operation) hasBody() bool { return o == opAnswer || o == opCount }
@@ -32,8 +26,10 @@ type route struct {
 	op       operation
 	dialect  *dialect
 	prefix   string // the path before what the protocol appends; a segment of it may name an account
+	method   string // the one by which it may be asked for
 	model    string // that the path names
 	streamed bool   // the path asks for a stream
+	usage    *usageEndpoint
 }
 
 // endpoints is where the protocols are, by how a path ends. The dialect of the first refuses the calls that are for none
@@ -47,24 +43,29 @@ var endpoints = []struct {
 	{"/messages", opAnswer, &messages},
 	{"/messages/count_tokens", opCount, &messages},
 	{"/responses", opAnswer, &responses},
+	{"/oauth/token", opToken, &openAI},
+	{"/token", opToken, &openAI}, // Google's
 }
 
 // routeOf reads a path.
 func routeOf(path string, h http.Header) route {
 	for _, e := range endpoints {
 		if prefix, ok := strings.CutSuffix(path, e.suffix); ok {
-			return route{op: e.op, dialect: e.dialect, prefix: prefix}
+			return route{op: e.op, dialect: e.dialect, prefix: prefix, method: http.MethodPost}
 		}
 	}
 	if r, ok := googleRoute(path); ok {
 		return r
 	}
+	if r, ok := usageRoute(path); ok {
+		return r
+	}
 	lists := listsOf(path, h)
 	if prefix, model, ok := strings.Cut(path, "/models/"); ok {
-		return route{op: opModel, dialect: lists, prefix: prefix, model: model}
+		return route{op: opModel, dialect: lists, prefix: prefix, model: model, method: http.MethodGet}
 	}
 	if prefix, ok := strings.CutSuffix(path, "/models"); ok {
-		return route{op: opModels, dialect: lists, prefix: prefix}
+		return route{op: opModels, dialect: lists, prefix: prefix, method: http.MethodGet}
 	}
 	return route{dialect: lists, prefix: path}
 }
@@ -83,10 +84,10 @@ func googleRoute(path string) (route, bool) {
 		return route{}, false
 	}
 	if prefix, ok := strings.CutSuffix(rest, "/v1internal"); ok {
-		return route{op: to.op, dialect: &cloudCode, prefix: prefix, streamed: to.streamed}, true
+		return route{op: to.op, dialect: &cloudCode, prefix: prefix, method: http.MethodPost, streamed: to.streamed}, true
 	}
 	prefix, model, ok := cutLast(rest, "/models/")
-	return route{op: to.op, dialect: &gemini, prefix: prefix, model: model, streamed: to.streamed}, ok
+	return route{op: to.op, dialect: &gemini, prefix: prefix, method: http.MethodPost, model: model, streamed: to.streamed}, ok
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -105,6 +105,9 @@ func (p *Provider) receive(conn net.Conn, r *bufio.Reader) (x *exchange, answer 
 	}
 	in := inbound{route: routeOf(req.URL.Path, req.Header), header: req.Header, query: req.URL.Query(), body: body}
 	key := in.route.dialect.key(in)
+	if in.route.op == opToken {
+		key = tokenRequestOf(&Call{Header: req.Header, Body: body}).refresh
+	}
 	in.account = p.owner(in.route.prefix, key)
 	in.route = in.route.of(in.account)
 	d := in.route.dialect
@@ -112,7 +115,7 @@ func (p *Provider) receive(conn net.Conn, r *bufio.Reader) (x *exchange, answer 
 	x = &exchange{p: p, conn: conn, dialect: d, account: in.account, path: req.URL.Path}
 	x.call = &Call{Method: req.Method, Path: req.RequestURI, Host: req.Host, Header: req.Header, Body: body}
 	var wrong *problem
-	if in.route.op.hasBody() && req.Method == in.route.op.method() {
+	if in.route.op.hasBody() && req.Method == in.route.method {
 		wrong = x.understand(in)
 	}
 	return x, p.admit(x, in.route, key, wrong), req.Close, nil

@@ -90,15 +90,26 @@ func (p *Provider) Push(name string, steps ...Step) {
 	a.script = append(a.script, steps...)
 }
 
+// PushAside appends steps to the script of the account's usage and token endpoints, which take no step of the account's own
+// script. They are played in the dialect of the provider that has the endpoint; refusals and broken connections make sense
+// there. It panics for an unknown account or step.
+func (p *Provider) PushAside(name string, steps ...Step) {
+	mustResolve(steps)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.account(name)
+	a.asides = append(a.asides, steps...)
+}
+
 // Reset makes the account as it was when New returned, but with these steps for its script: calls and counters are
-// forgotten, the quota is full. Calls still in flight stay in flight.
+// forgotten, the quota is full, only the first tokens are good. Calls still in flight stay in flight.
 func (p *Provider) Reset(name string, steps ...Step) {
 	mustResolve(steps)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a := p.account(name)
 	a.script = slices.Clone(steps)
-	a.window = window{}
+	a.window, a.asides, a.tokens = window{}, nil, grants{}
 	a.calls, a.total, a.cancelled, a.peak = nil, 0, 0, a.inFlight
 }
 
