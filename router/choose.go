@@ -24,11 +24,13 @@ func Choose(s *Snapshot, q Query, bound int, occ Occupancy, now time.Time, into 
 		return
 	}
 	l := s.Table.lines[q.Role.ID]
-	into.Nodes = slices.Grow(into.Nodes, len(l.places))
+	into.Nodes = slices.Grow(into.Nodes, len(l.places))[:len(l.places)]
+	clear(into.Nodes)
 	wanted := name(q.Model)
 	for position, pl := range l.places {
-		into.Nodes = append(into.Nodes, Node{Profile: s.Table.Profiles[pl.profile], Index: pl.profile, Position: position, Tier: pl.tier})
-		judge(&into.Nodes[position], s, &q, pl.model, wanted, l.defaultModel, occ, now)
+		n := &into.Nodes[position]
+		n.Profile, n.Index, n.Position, n.Tier = s.Table.Profiles[pl.profile], pl.profile, position, pl.tier
+		judge(n, s, &q, pl.model, wanted, l.defaultModel, occ, now)
 	}
 	if !anyUsable(into.Nodes) && !lift(into.Nodes) {
 		s.lastResort(into.Nodes, occ, now)
@@ -54,25 +56,33 @@ func judge(n *Node, s *Snapshot, q *Query, fixed, wanted, roleDefault named, occ
 		return
 	}
 	st := &s.Standings[n.Index]
-	m, block, ok := fixed, quota.Block{}, true
-	if m.model != "" {
-		block = st.Check(m.model, m.family, now)
-	} else {
-		m, block, ok = s.Table.offers[n.Index].ask(q, wanted, roleDefault, st, now)
+	m, ok := fixed, true
+	if m.model == "" {
+		m, ok = s.Table.offers[n.Index].ask(q, wanted, roleDefault, st, now)
 	}
 	n.Model, n.Family = m.model, m.family
-	switch {
+	switch why := s.Table.cannot(n, q.Needs); {
 	case !ok:
 		n.Reason = ReasonModel
-	case s.Table.cannot(n, q.Needs) != Usable:
-		n.Reason = s.Table.cannot(n, q.Needs)
-	case block.State != quota.Ready:
-		n.Reason, n.Block = Reason(block.State), block
+	case why != Usable:
+		n.Reason = why
+	case s.blocked(n, now):
 	default:
 		if s.admissible(n, occ, now); n.Reason == Usable {
 			s.spare(n, now)
 		}
 	}
+}
+
+// blocked is the verdict of what is known against the account itself. It reports whether anything is.
+func (s *Snapshot) blocked(n *Node, now time.Time) bool {
+	st := &s.Standings[n.Index]
+	if st.Spotless() {
+		return false
+	}
+	n.Block = st.Check(n.Model, n.Family, now)
+	n.Reason = Reason(n.Block.State)
+	return n.Reason != Usable
 }
 
 // admissible is the verdict on an account against which nothing stands: its provider may rest, its slots may be taken, and

@@ -35,6 +35,11 @@ func TestMeasure(t *testing.T) {
 		0 a gpt-1 usable
 		1 b gpt-1 usable`)
 
+	next := restart(t, s.Router, s.Snapshot().Table, at(t, "17:00"))
+	next.plan("17:01", "gpt-1", `
+		0 a gpt-1 quota_exhausted until 18:00
+		1 b gpt-1 usable`)
+
 	s = newScene(t)
 	spent := refusal(quota.QuotaExhausted, quota.ScopeAccount, at(t, "18:00"))
 	s.answered("12:00", "a", "gpt-1", spent)

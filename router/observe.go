@@ -81,7 +81,7 @@ func (r *Router) publishLesson(profileID string, c quota.Call, l lesson) (events
 		}
 		next.Standings[i] = after
 		events = append(events, s.Table.Settings.Threshold.crossed(s.Table.Profiles[i].ID, before, after, c.At)...)
-		freed = freed || len(after.Blocks(c.At)) < len(before.Blocks(c.At))
+		freed = freed || lifted(before, after)
 		r.logTurn(s.Table.Profiles[i].ID, c, before, after)
 	}
 	learnt(i, l.own)
@@ -193,6 +193,12 @@ func (r *Router) logTurn(profileID string, c quota.Call, before, after quota.Sta
 		attrs = append(attrs, slog.Time("until", is.Until))
 	}
 	r.logger.Info("account unusable", attrs...)
+}
+
+// lifted reports whether anything that stood against an account is gone. What had run out counts: it kept others waiting.
+func lifted(before, after quota.Standing) bool {
+	left := after.Blocks(time.Time{})
+	return slices.ContainsFunc(before.Blocks(time.Time{}), func(b quota.Block) bool { return !slices.Contains(left, b) })
 }
 
 // spotless reports that nothing at all stands against an account or what it shares, not even a block that has run out and

@@ -78,35 +78,26 @@ func (o *offer) first() string {
 	return o.own[0].model
 }
 
-// ask decides which model the account is asked for, and what stands against asking it now. Without ok it serves none that
-// the request would accept.
-func (o *offer) ask(q *Query, wanted, roleDefault named, st *quota.Standing, now time.Time) (m named, b quota.Block, ok bool) {
+// ask decides which model the account is asked for. Without ok it serves none that the request would accept.
+func (o *offer) ask(q *Query, wanted, roleDefault named, st *quota.Standing, now time.Time) (m named, ok bool) {
 	if m, ok = o.serve(wanted); ok {
-		return m, st.Check(m.model, m.family, now), true
+		return m, true
 	}
 	if !q.AnyNode && Concrete(q.Model) {
-		return named{}, quota.Block{}, false
+		return named{}, false
 	}
 	if len(o.own) == 0 {
-		if m, ok = o.serve(roleDefault); !ok {
-			return named{}, quota.Block{}, false
-		}
-		return m, st.Check(m.model, m.family, now), true
+		return o.serve(roleDefault)
 	}
-	return o.firstReady(st, now)
+	return o.firstReady(st, now), true
 }
 
-// firstReady is the account's own first usable model; when none is, the first of all with what stands against it.
-func (o *offer) firstReady(st *quota.Standing, now time.Time) (named, quota.Block, bool) {
-	var first quota.Block
-	for i, m := range o.own {
-		b := st.Check(m.model, m.family, now)
-		if b.State == quota.Ready {
-			return m, b, true
-		}
-		if i == 0 {
-			first = b
+// firstReady is the account's own first usable model; when none is, the first of all.
+func (o *offer) firstReady(st *quota.Standing, now time.Time) named {
+	for _, m := range o.own {
+		if st.Spotless() || st.Check(m.model, m.family, now).State == quota.Ready {
+			return m
 		}
 	}
-	return o.own[0], first, true
+	return o.own[0]
 }

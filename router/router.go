@@ -179,10 +179,9 @@ func (s *Snapshot) admit(n *Node, now time.Time) Refusal {
 	if n.Model == "" {
 		return Refusal{Reason: ReasonModel}
 	}
-	if b := s.Standings[i].Check(n.Model, n.Family, now); b.State != quota.Ready {
-		return Refusal{Reason(b.State), b}
-	}
 	n.Reason, n.Block, n.Trial, n.own, n.shared = Usable, quota.Block{}, false, false, false
-	s.admissible(n, s.Occupancy(), now)
+	if !s.blocked(n, now) {
+		s.admissible(n, s.Occupancy(), now)
+	}
 	return Refusal{n.Reason, n.Block}
 }

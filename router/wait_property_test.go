@@ -11,9 +11,9 @@ import (
 	"hermes-hub/quota"
 )
 
-// Whatever happens in whatever order, after each step: no account lends out more slots than it has, nobody waits beside a
-// slot that is free and good for them, nobody waits for nothing, and within a session nobody is overtaken by one who wants
-// the same.
+// Whatever happens in whatever order, after each step: no account lends out more slots than it has, none that comes back is
+// tried by two, nobody waits beside a slot that is free and good for them, nobody waits for nothing, and within a session
+// nobody is overtaken by one who wants the same.
 func TestWaitInvariants(t *testing.T) {
 	ids := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -35,7 +35,7 @@ func TestWaitInvariants(t *testing.T) {
 		r := New(tab(), Options{})
 		m := &waitModel{t: t, r: r, cap: map[string]int{}}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			switch draw(9, "step") {
+			switch draw(12, "step") {
 			case 0, 1, 2:
 				m.join(fmt.Sprint(draw(2, "session")), 1+draw(6, "accounts wanted"))
 			case 3, 4, 5:
@@ -53,6 +53,17 @@ func TestWaitInvariants(t *testing.T) {
 					m.release(i)
 				} else {
 					r.ClearCooldown(ids[draw(2, "account")])
+				}
+			case 10:
+				m.comeBack(ids[draw(2, "account")])
+			case 11:
+				if i := draw(20, "lease"); len(m.leases) > 0 {
+					m.leases[i%len(m.leases)].Accepted()
+				}
+			case 12:
+				if i := draw(20, "lease"); len(m.leases) > 0 {
+					l := m.leases[i%len(m.leases)]
+					r.Observe(l.Profile.ID, quota.Call{Model: "m", StartedAt: time.Now(), At: time.Now()}, ok())
 				}
 			}
 			m.check()
@@ -111,6 +122,12 @@ func (m *waitModel) arrive(id string) {
 	}
 }
 
+// comeBack is an account that was blocked until a moment ago.
+func (m *waitModel) comeBack(id string) {
+	past := time.Now().Add(-time.Hour)
+	m.r.Observe(id, call("m", past), refusal(quota.RateLimited, quota.ScopeAccount, past.Add(time.Minute)))
+}
+
 func (m *waitModel) check() {
 	m.t.Helper()
 	var stay []*waiter
@@ -136,6 +153,15 @@ func (m *waitModel) check() {
 		if m.cap[n.Profile.ID] = max(n.Profile.MaxConcurrency, min(m.cap[n.Profile.ID], held)); held > m.cap[n.Profile.ID] {
 			m.t.Fatalf("%d of %d slots of %s held", held, n.Profile.MaxConcurrency, n.Profile.ID)
 		}
+		tried := 0
+		for _, l := range m.r.leases.of(n.Profile.ID).list() {
+			if l.trials[0] != nil && l.trials[0].lease == l {
+				tried++
+			}
+		}
+		if tried > 1 || tried == 0 && m.r.leases.of(n.Profile.ID).trial.lease != nil {
+			m.t.Fatalf("%d calls try %s", tried, n.Profile.ID)
+		}
 		for _, w := range m.waiting {
 			if n.Reason == Usable && w.want.Open(n) {
 				m.t.Fatalf("%+v waits beside a free slot of %s", w.want.Holder, n.Profile.ID)
@@ -143,7 +169,7 @@ func (m *waitModel) check() {
 		}
 	}
 	for _, w := range m.waiting {
-		if !slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.Reason == ReasonConcurrency && w.want.Open(&n) }) {
+		if !slices.ContainsFunc(p.Nodes, func(n Node) bool { return slotted(&n) && w.want.Open(&n) }) {
 			m.t.Fatalf("%+v waits for nothing", w.want.Holder)
 		}
 	}
