@@ -360,3 +360,85 @@ func TestHoldHerdMovesOn(t *testing.T) {
 		}
 	})
 }
+
+// An account that comes back is tried by one request. Who comes meanwhile goes to another account at once; where there is
+// none it waits for its turn, whatever the settings say of waiting, and goes as soon as the account has answered (P03).
+func TestOneTrialAtATime(t *testing.T) {
+	f := func(name, want string, accounts ...string) {
+		t.Run(name, func(t *testing.T) {
+			s := patient(accounts...)
+			s.config = nil // no waiting
+			for i := range s.accounts {
+				s.accounts[i].Latency = time.Second
+			}
+			bubble(t, s, func(t *testing.T, r *rig) {
+				r.sim.Push("a", wait429("3"))
+				r.chat(ask)
+				time.Sleep(10 * time.Second)
+				began := time.Now()
+				var all sync.WaitGroup
+				for i := range 4 {
+					all.Go(func() {
+						time.Sleep(time.Duration(i) * time.Second / 10)
+						if got := r.chat(ask); got.status != 200 {
+							t.Errorf("%s", got.line())
+						}
+					})
+				}
+				all.Wait()
+				r.settle()
+				var got []string
+				for _, account := range accounts {
+					calls := r.sim.Calls(account)
+					last := strings.Fields(r.timeline(account, began))
+					if first := calls[0].Start; first.Before(began) {
+						last = last[1:]
+					}
+					got = append(got, account+" "+strings.Join(last, " "))
+				}
+				if text := strings.Join(got, ", "); text != want {
+					t.Errorf("got %s, want %s", text, want)
+				}
+			})
+		})
+	}
+	f("another serves", "a 0s:1, b 100ms:1 200ms:1 300ms:1", "a", "b")
+	f("alone", "a 0s:1 1s:3", "a")
+}
+
+// Two accounts of one provider that fail the same way within one request are enough: the third is not called too while
+// another provider can serve. It is tried when the provider has rested, and in any case where nobody else is left (P08).
+func TestProviderRests(t *testing.T) {
+	s := patient("a", "b", "c", "d")
+	s.config = nil
+	s.profiles = func(ps []router.Profile) { ps[3].Provider.ID = "another" }
+	bubble(t, s, func(t *testing.T, r *rig) {
+		r.sim.Push("a", simulator.Overloaded529)
+		r.sim.Push("b", simulator.Overloaded529)
+		r.want(r.chat(ask), "200 profile=d attempts=3 after=overloaded,overloaded")
+		r.want(r.chat(ask), "200 profile=d attempts=1")
+		r.wantCalls("a=1 b=1 c=0 d=2")
+		time.Sleep(6 * time.Second)
+		r.want(r.chat(ask), "200 profile=c attempts=1")
+	})
+	s.profiles = nil
+	bubble(t, s, func(t *testing.T, r *rig) {
+		for _, name := range []string{"a", "b", "c"} {
+			r.sim.Push(name, simulator.Overloaded529)
+		}
+		r.want(r.chat(ask), "503 attempts=3 after=overloaded,overloaded,overloaded code=upstream_unavailable")
+		r.wantCalls("a=1 b=1 c=1 d=0")
+		time.Sleep(11 * time.Second)
+		r.want(r.chat(ask), "200 profile=d attempts=1")
+	})
+	s = patient("a", "b", "c", "d")
+	bubble(t, s, func(t *testing.T, r *rig) { // with the usual patience the rest is waited out inside the request
+		for _, name := range []string{"a", "b", "c"} {
+			r.sim.Push(name, simulator.Overloaded529)
+		}
+		r.want(r.chat(ask), "200 profile=d attempts=4 after=overloaded,overloaded,overloaded")
+		if waited := r.told.last().Waited; waited != 10*time.Second {
+			t.Errorf("waited %s", waited)
+		}
+	})
+}
