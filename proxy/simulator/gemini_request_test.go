@@ -165,7 +165,9 @@ func TestGeminiTurns(t *testing.T) {
 	f("sk-a", older, "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.|", model(unsigned), user(""))
 	f("sk-a", older, `Invalid value at 'contents[2].parts[0].function_response.response' (TYPE_MESSAGE), "x" at contents[2].parts[0].function_response.response`, model(unsigned), strings.Replace(user("look"), `{"x":1}`, `"x"`, 1))
 	f("sk-a", older, "Please ensure that multiturn requests alternate between user and model.", more)
-	f("sk-a", older, "Please ensure that multiturn requests end with a user role or a function response.", model(`{"text":"x"}`))
+	f("sk-a", older, "ok", model(`{"text":"x"}`))
+	f("sk-a", "/v1beta/models/gemini-3.6-flash:generateContent", "Requests ending with a model turn are not supported unless the last part is a function response.", model(`{"text":"x"}`))
+	f("sk-a", older, "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.", model(unsigned))
 }
 
 // TestGoogleHead proves who is let in, and for which project (P18).

@@ -39,7 +39,9 @@ var (
 	// geminiThinkers are models that think, and sign their calls; of the signed ones the signatures must come back.
 	geminiThinkers = regexp.MustCompile(`^(gemini-(2\.5|3|[4-9])|.*-thinking)`)
 	geminiSigned   = regexp.MustCompile(`^gemini-([3-9])`)
-	geminiTypes    = regexp.MustCompile(`(?i)^(TYPE_UNSPECIFIED|STRING|NUMBER|INTEGER|BOOLEAN|ARRAY|OBJECT|NULL)$`)
+	// geminiPrefilled are models that go on with words that were put into their mouth (LibreChat-AI/agents 323, pipecat 5821).
+	geminiPrefilled = regexp.MustCompile(`^gemini-([12]\.|3-|3\.1-|3\.5-flash($|-[^l])|pro-latest)`)
+	geminiTypes     = regexp.MustCompile(`(?i)^(TYPE_UNSPECIFIED|STRING|NUMBER|INTEGER|BOOLEAN|ARRAY|OBJECT|NULL)$`)
 )
 
 // thinkingBudgets are the least and the most tokens of thinking, by the beginning of a model's name, and whether it always

@@ -93,7 +93,7 @@ func (g *geminiReview) reviewSchema(schema node, at string) {
 	kind := strings.ToUpper(schema.member("type").text())
 	properties := schema.member("properties")
 	switch {
-	case kind == "OBJECT" && properties.found && len(properties.names()) == 0:
+	case kind == "OBJECT" && properties.found && len(properties.names()) == 0 && !strings.HasPrefix(g.req.Model, "claude-"):
 		g.say("* GenerateContentRequest.%s.properties: should be non-empty for OBJECT type\n", at)
 	case kind == "ARRAY" && !schema.member("items").found:
 		g.say("* GenerateContentRequest.%s.items: missing field.\n", at)

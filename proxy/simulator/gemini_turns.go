@@ -117,8 +117,14 @@ func (g *geminiReview) reviewTurns() {
 			g.reviewPairs(before.calls, turn.results)
 		}
 	}
-	if last := len(g.turns) - 1; last >= 0 && g.turns[last].role == "model" {
-		g.say("Please ensure that multiturn requests end with a user role or a function response.")
+	if len(g.turns) == 0 {
+		return
+	}
+	switch last := g.turns[len(g.turns)-1]; {
+	case len(last.calls) > 0:
+		g.say("Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
+	case last.role == "model" && strings.HasPrefix(g.req.Model, "gemini-") && !geminiPrefilled.MatchString(g.req.Model):
+		g.say("Requests ending with a model turn are not supported unless the last part is a function response.")
 	}
 }
 

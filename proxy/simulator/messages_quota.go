@@ -54,6 +54,9 @@ func (q Quota) unified(h http.Header, w window) {
 
 // messagesSpent is the answer when the quota is spent.
 func messagesSpent(q Quota, w window, to told) *problem {
+	if q.Style == QuotaOpenCode {
+		return q.openCodeRefusal(w, to.now)
+	}
 	if q.Style == QuotaBilling || w.end.IsZero() && !q.Style.subscribed() {
 		p := messagesRecorded[InsufficientQuota]
 		return &p

@@ -33,6 +33,9 @@ const (
 	QuotaCodexBody
 	// QuotaBilling is an account without credit: 429 insufficient_quota, never a word about a reset; in Messages a 400.
 	QuotaBilling
+	// QuotaOpenCode is OpenCode Go's plan: nothing on an answer; when spent 429 GoUsageLimitError with Retry-After, and the
+	// wait in words rounded down. In Google's protocols the same as QuotaRate.
+	QuotaOpenCode
 )
 
 // The styles of a subscription by a name that fits all protocols.

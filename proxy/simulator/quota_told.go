@@ -46,6 +46,8 @@ func (q Quota) refusal(w window, model string, now time.Time) *problem {
 		return q.codexRefusal(w, now)
 	case QuotaBilling:
 		return insufficientQuota()
+	case QuotaOpenCode:
+		return q.openCodeRefusal(w, now)
 	}
 	if w.end.IsZero() {
 		return insufficientQuota()
@@ -69,6 +71,36 @@ func (q Quota) codexRefusal(w window, now time.Time) *problem {
 		p.more["resets_in_seconds"] = seconds(untilEnd(w, now))
 	}
 	return p
+}
+
+// openCodeRefusal names the period of the plan that is used up.
+func (q Quota) openCodeRefusal(w window, now time.Time) *problem {
+	name, words := "5 hour", "5-hour"
+	switch {
+	case q.Window > week:
+		name, words = "monthly", "Monthly"
+	case q.Window > fiveHours:
+		name, words = "weekly", "Weekly"
+	}
+	p := &problem{status: http.StatusTooManyRequests, message: words + " usage limit reached."}
+	if !w.end.IsZero() {
+		wait := untilEnd(w, now)
+		p.header = http.Header{"Retry-After": {strconv.Itoa(seconds(wait))}}
+		p.message += " Resets in " + roughly(wait) + "."
+	}
+	p.body = encode(map[string]any{
+		"type": "error", "error": map[string]string{"type": "GoUsageLimitError", "message": p.message},
+		"metadata": map[string]string{"workspace": "wrk_simulated", "limitName": name},
+	})
+	return p
+}
+
+// roughly is a wait as OpenCode tells it: whole days, or hours and minutes.
+func roughly(wait time.Duration) string {
+	if days := int(wait / (24 * time.Hour)); days > 0 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return fmt.Sprintf("%dhr %dmin", int(wait/time.Hour), int(wait/time.Minute)%60)
 }
 
 // limit is the size of the window; of one that had no size and was spent nevertheless, what was used of it.

@@ -1,10 +1,16 @@
 // Package simulator is a scriptable provider with several accounts, for tests, benchmarks and the demo. It answers as a
 // real provider answers, labels everything it says as simulated, and breaks in every way a real one was seen to break.
 //
-// A call is handled in four steps, each in the file of that name: a connection reads it (serve), a dialect understands it
-// (dialect, openai), its account admits it (admit: key, model, concurrency, quota), and the next Step of the account's
-// script plays the answer on the exchange (step, exchange). Steps write bytes to a connection, so that a broken answer
-// is broken on the wire and not by description.
+// It speaks five protocols under one base URL, and the path tells which (dialect.go): OpenAI's chat completions and Responses,
+// the latter also as ChatGPT's Codex backend takes them, Anthropic's Messages, Google's Gemini and Cloud Code. In all but the
+// first it is as strict as the provider: members nobody knows, conversations that do not add up, reasoning that another
+// account sealed are refused in the provider's words, so that a translator's mistake shows. Beside them it has the providers'
+// usage endpoints (usage.go), which tell an account's present quota, and a token endpoint (oauth.go).
+//
+// A call is handled in four steps: a connection reads it (serve), a dialect understands it (the file named after the
+// protocol, its request, shape and turns), its account admits it (admit: key, model, concurrency, quota), and the next Step of
+// the account's script plays the answer on the exchange (step, exchange). Steps write bytes to a connection, so that a broken
+// answer is broken on the wire and not by description.
 //
 // There are two ways to reach a Provider, and both run the code above. RoundTrip is Go's own HTTP client over a connection
 // in memory: no port, no real clock, fit for a testing/synctest bubble (make the Provider inside the bubble). Listen serves

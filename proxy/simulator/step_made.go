@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 )
@@ -45,3 +46,24 @@ type rawStep string
 func (rawStep) String() string { return "raw" }
 
 func (s rawStep) play(x *exchange) error { return playBytes(x, []byte(s)) }
+
+// Malformed answers properly but for the event behind that many pieces of the answer, whose JSON is cut in half. A whole
+// answer is cut in half, and ends as if it were complete.
+func Malformed(after int) Step { return malformedStep(after) }
+
+type malformedStep int
+
+func (s malformedStep) String() string { return "malformed " + strconv.Itoa(int(s)) }
+
+func (s malformedStep) play(x *exchange) error {
+	events := x.events(x.say())
+	if !x.req.Stream {
+		return x.playWhole(events[0].wire)
+	}
+	i := min(len(upTo(events, int(s))), len(events)-1)
+	wire := bytes.TrimRight(events[i].wire, "\r\n")
+	end := events[i].wire[len(wire):]
+	start := bytes.IndexByte(wire, '{')
+	events[i].wire = append(wire[:start+(len(wire)-start)/2:start+(len(wire)-start)/2], end...)
+	return x.playEvents(contentStream, events)
+}
