@@ -272,6 +272,9 @@ func TestQ20MeasuredClears(t *testing.T) {
 		y.refuse(ScopeAccount, "claude-opus-4", 10, 9000, left("claude.weekly", 0, 9000))
 		rd := Reading{Class: OK, Scope: ScopeRequest, Source: SourceProviderAPI, Buckets: []Bucket{left("claude.weekly", 1, 400000)}}
 		y.s = y.s.Apply(rd, callFrom("claude-opus-4", 5, 20), testPolicy)
+		if got := y.values(); got != "claude.weekly 0 event@9000" {
+			t.Errorf("it made the window %s", got)
+		}
 	})
 	f("a refusal heard late", Ready, func(y *story) {
 		both(y, 20)
@@ -314,6 +317,11 @@ func TestUnproven(t *testing.T) {
 			t.Errorf("%s at +%ds is on trial for %+v, want %q", model, seconds, b, want)
 		}
 	}
+	y.measure(0, left("antigravity.gemini.5h", 0, 100))
+	y.hear(OK, ScopeRequest, callFrom("claude-opus-4", 1, 2), time.Time{})
+	y.expect("gemini-3-pro", 3, StateQuota, after(100)) // another pool's success is none of it
+
+	y = &story{t: t}
 	y.hear(RateLimited, ScopeFamily, callFrom("gpt-5", 0, 0), after(60))
 	y.measure(0, left("codex.session", 0, 100))
 	hope("gpt-5", 59, Ready)

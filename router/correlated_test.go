@@ -147,6 +147,15 @@ func TestCorrelatedLastResort(t *testing.T) {
 	s, _ = street(t, 3)
 	s.failed("p1", quota.ServerError)
 	s.failed("p2", quota.ServerError)
+	late := s.early("p3")
+	s.failed("p1", quota.ServerError)
+	if l, no := s.Acquire(late, Holder{}); l != nil || no.Reason != ReasonCooldown {
+		t.Errorf("by a plan from before the provider failed once more: %+v", no)
+	}
+
+	s, _ = street(t, 3)
+	s.failed("p1", quota.ServerError)
+	s.failed("p2", quota.ServerError)
 	first, _ = s.take(2)
 	s.Observe("p3", call("gpt-1", s.c.t), ok()) // answered to a call that began together with the last failure: no proof
 	s.pass(time.Second)
@@ -237,5 +246,24 @@ func TestCorrelatedRest(t *testing.T) {
 	rest(30 * time.Second)
 	if out := Outages(s.Snapshot(), s.c.t); !out[0].Block.Stated {
 		t.Error("the provider has said so")
+	}
+}
+
+// Who waits for one account while another is tried for the whole provider is served when that trial ends.
+func TestSharedTrialServesWaiters(t *testing.T) {
+	s, _ := street(t, 4)
+	s.failed("p1", quota.ServerError)
+	s.failed("p2", quota.ServerError)
+	s.pass(restBase)
+	first, _ := s.take(2)
+	w := &waiter{
+		plan: &Plan{Query: Query{Role: s.Snapshot().Table.Roles[0], Model: "gpt-1"}},
+		want: Want{Open: func(n *Node) bool { return n.Profile.ID == "p4" }}, over: make(chan struct{}),
+	}
+	if s.queue.join(w); w.left() {
+		t.Fatal("not waiting")
+	}
+	if first.Release(); w.lease == nil || w.lease.Profile.ID != "p4" {
+		t.Error("the next trial went to nobody")
 	}
 }

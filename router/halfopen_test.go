@@ -147,3 +147,19 @@ func TestHalfOpenQueue(t *testing.T) {
 	one.lease.Release()
 	empty(t, r)
 }
+
+// A call that passed beside a trial which took too long does not end it.
+func TestTrialIsEndedByItsOwnCall(t *testing.T) {
+	var tr trial
+	first, second := &Lease{}, &Lease{}
+	if !tr.enter(first, noon) || tr.enter(second, noon.Add(TrialBound-1)) || !tr.enter(second, noon.Add(TrialBound)) {
+		t.Error("who may go")
+	}
+	tr.accept(second)
+	if tr.leave(second); tr.lease != first || !tr.start().Equal(noon) {
+		t.Errorf("ended by another: %+v since %s", tr.lease, tr.start())
+	}
+	if tr.leave(first); tr.lease != nil || !tr.start().IsZero() {
+		t.Error("not ended")
+	}
+}

@@ -11,9 +11,13 @@
 // and the router cannot disagree. Acquire is where a choice becomes binding: it looks at the newest health and takes a
 // slot, or says why not. Wait is for those who found every slot taken: they are given one in turn.
 //
+// What comes back is tried by one call at a time (halfopen.go); what several accounts share rests as a whole
+// (correlated.go); profiles of one account know the same of its quota (twins.go); what is left of an account moves it only
+// where the owner gave no order, or wants it so (headroom.go, threshold.go).
+//
 // Who owns what: Router.mu the writers of the snapshot pointer; queue.mu who waits and in what order; slots.mu the leases
-// of one profile; affinity.mu the bonds; Router.Run, the one goroutine, the calls to the StateStore. Locks are taken in
-// this order.
+// of one profile; trial.mu who tries an account or a provider; affinity.mu the bonds; Router.Run, the one goroutine, the
+// calls to the StateStore. Locks are taken in this order.
 package router
 
 import (
