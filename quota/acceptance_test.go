@@ -88,3 +88,11 @@ func TestModelsSlipIsNobodysOutage(t *testing.T) {
 		}
 	}
 }
+
+// A project that is missing or another's came back to the client as its own mistake, and no other account was asked.
+func TestProjectIsTheAccounts(t *testing.T) {
+	r := trap(t, "antigravity", 400, nil, `{"error":{"code":400,"message":"Invalid project resource name projects/","status":"INVALID_ARGUMENT"}}`, "forbidden account")
+	if !r.Failover {
+		t.Error("no other account may be tried")
+	}
+}

@@ -17,7 +17,10 @@ var cloudCodeRules = rules{
 		{class: Billing, weight: decides, codes: "insufficient_g1_credits_balance"},
 		{class: Forbidden, weight: decides, codes: "validation_required subscription_required license license_required tos_violation restricted_age"},
 	}, googleCodes...)...),
-	phrases:  googlePhrases,
+	phrases: append([]phraseGroup{
+		// The project that calls are made for is the account's, not the request's.
+		{class: Forbidden, phrases: []string{"invalid project resource name"}},
+	}, googlePhrases...),
 	scopes:   googleScopes,
 	windows:  map[string]string{"weekly": "7d"},
 	measure:  measureGoogle,
