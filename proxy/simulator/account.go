@@ -34,6 +34,7 @@ type account struct {
 	inFlight  int
 	peak      int
 	total     int // calls received
+	looks     int // those that only asked about the account
 	cancelled int // calls whose client went away
 	calls     []*Call
 	asides    []Step // what is left of the script for usage and token endpoints

@@ -19,7 +19,7 @@ func (p *Provider) admit(x *exchange, r route, key string, wrong *problem) play 
 	x.stamp = stamp{serial: p.serial, created: now}
 	x.req.stamp = x.stamp
 	x.call.Account, x.call.Start = x.account.Name, now
-	p.record(x.account, x.call)
+	p.record(x.account, x.call, r.op.looks())
 	if wrong = p.refuse(x, r, key, wrong); wrong != nil {
 		x.call.Step = "refused"
 		if !wrong.excused {

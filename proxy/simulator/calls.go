@@ -64,11 +64,18 @@ func (p *Provider) Calls(name string) []Call {
 	return calls
 }
 
-// Total is how many calls the account received since New or Reset, remembered or not.
+// Total is how many calls the account received since New or Reset, remembered or not. Looks are none.
 func (p *Provider) Total(name string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.account(name).total
+}
+
+// Looks is how often the account was asked for its models, its usage or a token since New or Reset.
+func (p *Provider) Looks(name string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.account(name).looks
 }
 
 // InFlight is how many calls the account is answering now. A call leaves before its client can see the end of the answer;
@@ -120,9 +127,13 @@ func (p *Provider) wait(ctx context.Context, what string, holds func() bool) err
 	}
 }
 
-// record remembers a call of the account. The caller holds mu.
-func (p *Provider) record(a *account, call *Call) {
-	a.total++
+// record remembers a call of the account, and counts it or the look that it is. The caller holds mu.
+func (p *Provider) record(a *account, call *Call, looks bool) {
+	if looks {
+		a.looks++
+	} else {
+		a.total++
+	}
 	keep := p.Keep
 	if keep == 0 {
 		keep = keptCalls

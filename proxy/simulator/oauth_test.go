@@ -71,8 +71,8 @@ func TestOAuth(t *testing.T) {
 		}
 		c.RevokeTokens("a")
 		f("a revoked token", ask("access-simulated-a-2"), "401 invalid_api_key")
-		if calls := c.Calls("a"); calls[2].Step != "token" || c.Total("a") != 7 {
-			t.Errorf("the calls are %d, the third is %+v", c.Total("a"), calls[2])
+		if calls := c.Calls("a"); calls[2].Step != "token" || c.Total("a") != 4 || c.Looks("a") != 3 {
+			t.Errorf("there are %d calls and %d looks, the third is %+v", c.Total("a"), c.Looks("a"), calls[2])
 		}
 		c.Reset("a")
 		f("the first token after Reset", ask("first"), "200")

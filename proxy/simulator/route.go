@@ -21,6 +21,10 @@ const (
 // hasBody reports whether the operation is asked for with a body of its dialect.
 func (o operation) hasBody() bool { return o == opAnswer || o == opCount }
 
+// looks reports whether the operation asks about the account and for nothing that it does: its models, what is left of it, a
+// token.
+func (o operation) looks() bool { return o == opModels || o == opModel || o == opUsage || o == opToken }
+
 // route is what a path asks for, and of whom.
 type route struct {
 	op       operation

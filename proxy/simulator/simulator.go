@@ -116,7 +116,7 @@ func (p *Provider) Reset(name string, steps ...Step) {
 	a := p.account(name)
 	a.script = slices.Clone(steps)
 	a.window, a.asides, a.tokens = window{}, nil, grants{}
-	a.calls, a.total, a.cancelled, a.peak = nil, 0, 0, a.inFlight
+	a.calls, a.total, a.looks, a.cancelled, a.peak = nil, 0, 0, 0, a.inFlight
 }
 
 // SpendQuota takes all that is left of the account's quota: normal answers turn into refusals until it resets. A quota
