@@ -70,12 +70,14 @@ func startHubOver(t *testing.T, sim *simulator.Provider, patience int) *hub {
 // kind is what an account speaks, as its profile says it.
 type kind string
 
-// The kinds, and the backend that speaks less of one.
+// The kinds: every protocol there is, and the backend that speaks less of one.
 const (
 	chatAccount      kind = "provider: openai-compatible"
 	messagesAccount  kind = "provider: claude"
 	responsesAccount kind = "provider: openai, protocol: responses"
 	codexAccount     kind = "provider: openai-codex"
+	geminiAccount    kind = "provider: gemini"
+	cloudCodeAccount kind = "provider: antigravity"
 )
 
 // startHubOf starts the hub over accounts of two kinds and waits until it listens. At the latest when the test ends it is
@@ -159,8 +161,8 @@ roles:
   worker: {preferred_chain: [b, a]}
   eyes: {preferred_chain: [b, a]}
 profiles:
-  a: {%[3]s, custom_base_url: "%[1]s", preferred_models: [sim-1], context_length: 128000, max_concurrency: unlimited, probe: {enabled: false}, auth_config: {api_key: sk-upstream-a}}
-  b: {%[4]s, custom_base_url: "%[1]s", preferred_models: [sim-1], context_length: 128000, max_concurrency: unlimited, probe: {enabled: false}, auth_config: {api_key: sk-upstream-b}}
+  a: {%[3]s, custom_base_url: "%[1]s", preferred_models: [sim-1], context_length: 128000, max_concurrency: unlimited, auth_config: {api_key: sk-upstream-a}}
+  b: {%[4]s, custom_base_url: "%[1]s", preferred_models: [sim-1], context_length: 128000, max_concurrency: unlimited, auth_config: {api_key: sk-upstream-b}}
 `
 
 // answering are the endpoints where a model answers.

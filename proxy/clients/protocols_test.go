@@ -81,7 +81,7 @@ func (s scenario) try(t *testing.T, c client, a, b kind) {
 
 // kinds are the accounts that a client of chat completions reaches by translation.
 var kinds = map[string]kind{
-	"messages": messagesAccount, "responses": responsesAccount, "codex": codexAccount,
+	"messages": messagesAccount, "responses": responsesAccount, "codex": codexAccount, "gemini": geminiAccount, "cloudcode": cloudCodeAccount,
 }
 
 // TestTranslated: P01, P02: a chat client on accounts of every other protocol gets what it would get from one of its own.
