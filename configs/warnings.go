@@ -40,6 +40,9 @@ func (r *reader) warnAboutProfile(p router.Profile, a Account) {
 	if p.Credential.Empty() && a.OAuthFile == "" && len(p.Headers) == 0 && !local {
 		r.warn(at, "profile %s has no credential: set its auth_config.api_key", p.ID)
 	}
+	if p.Enabled && p.Protocol == router.ProtocolCloudCode && a.Project == "" && !a.Probe.Enabled {
+		r.warn(at, "profile %s has no auth_config.project, and probe.enabled: false keeps the hub from asking for one", p.ID)
+	}
 	if !p.Credential.Empty() && strings.HasPrefix(strings.ToLower(p.BaseURL), "http:") && !local {
 		r.warn(at, "profile %s sends its credential unencrypted: its custom_base_url is plain http to another machine", p.ID)
 	}

@@ -61,6 +61,13 @@ profiles:
 profiles:
   a: {provider: ollama, enabled: false}
 `, "1:9: warning: role orchestrator cannot fail over: none of its nodes is usable")
+	// Cloud Code wants a project with every call.
+	f(`roles: {orchestrator: {preferred_chain: [a, b, c]}}
+profiles:
+  a: {provider: antigravity, probe: {enabled: false}, auth_config: {api_key: ka}}
+  b: {provider: antigravity, probe: {enabled: false}, auth_config: {api_key: kb, project: p}}
+  c: {provider: antigravity, auth_config: {api_key: kc}}
+`, "3:3: warning: profile a has no auth_config.project, and probe.enabled: false keeps the hub from asking for one")
 	// The two were one in the Python hub.
 	f(`roles: {orchestrator: {preferred_chain: [a, b]}}
 profiles:
