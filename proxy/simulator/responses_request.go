@@ -63,15 +63,18 @@ func (r *responsesReview) outline() {
 	r.reviewEffort()
 }
 
-// reviewCodex reviews what the Codex backend wants before anything else.
+// reviewCodex reviews what the Codex backend wants before anything else. Codex CLI says its instructions as a developer, in
+// front of everything (0.169).
 func (r *responsesReview) reviewCodex() {
 	for _, name := range []string{"max_output_tokens", "temperature", "top_p", "metadata", "user", "truncation", "previous_response_id", "safety_identifier", "prompt_cache_retention", "background", "max_tool_calls", "top_logprobs"} {
 		if r.body.member(name).found {
 			r.refuse(codexDetail("Unsupported parameter: " + name))
 		}
 	}
+	items := r.body.member("input").items()
+	instructed := r.req.System != "" || len(items) > 0 && items[0].member("role").is("developer")
 	switch {
-	case r.req.System == "":
+	case !instructed:
 		r.refuse(codexDetail("Instructions are required"))
 	case kindOf(r.body.member("input").value) != isArray:
 		r.refuse(codexDetail("Input must be a list"))
@@ -80,7 +83,7 @@ func (r *responsesReview) reviewCodex() {
 	case !r.req.Stream:
 		r.refuse(codexDetail("Stream must be set to true"))
 	}
-	for _, item := range r.body.member("input").items() {
+	for _, item := range items {
 		if item.member("role").is("system") {
 			r.refuse(codexDetail("System messages are not allowed"))
 		}

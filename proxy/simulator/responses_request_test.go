@@ -196,6 +196,7 @@ func TestCodexRefusals(t *testing.T) {
 	f(path, codexHeader, `"store":false,`, ``, "400 Store must be set to false")
 	f(path, codexHeader, `"stream":true`, `"stream":false`, "400 Stream must be set to true")
 	f(path, codexHeader, `"instructions":"Be brief.",`, ``, "400 Instructions are required")
+	f(path, codexHeader, `"instructions":"Be brief.","store":false,"stream":true,"input":[`, `"store":false,"stream":true,"input":[{"role":"developer","content":"Be brief."},`, "ok")
 	f(path, codexHeader, `[{"role":"user","content":"hi"}]`, `"hi"`, "400 Input must be a list")
 	f(path, codexHeader, `"store"`, `"max_output_tokens":99,"store"`, "400 Unsupported parameter: max_output_tokens")
 	f(path, codexHeader, `"store"`, `"temperature":1,"store"`, "400 Unsupported parameter: temperature")
