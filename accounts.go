@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,10 @@ type accounts struct {
 	log     *slog.Logger
 
 	projects atomic.Pointer[map[string]string] // auth_config.project, by profile
+	twins    struct {
+		sync.Mutex
+		told [][]string // the groups that the log has
+	}
 }
 
 func newAccounts(cfg *configs.Config, r *router.Router, log *slog.Logger) (*accounts, error) {
@@ -63,6 +68,10 @@ func (a *accounts) configure(cfg *configs.Config) error {
 		projects[p.ID] = cfg.Accounts[i].Project
 	}
 	a.projects.Store(&projects)
+	for _, p := range cfg.Profiles {
+		a.router.Identify(p.ID, a.keyring.Identity(p.ID).Key())
+	}
+	a.reportTwins()
 	a.prober.Configure(cfg.Probes())
 	return nil
 }
@@ -83,11 +92,25 @@ func (a *accounts) changed(c credential.Change) {
 	switch c.Event {
 	case credential.IdentityChanged:
 		a.router.Identify(c.Profile, c.Identity.Key())
+		a.reportTwins()
 	case credential.CredentialChanged, credential.AuthRegained:
 		a.router.CredentialChanged(c.Profile)
 		a.prober.CredentialChanged(c.Profile)
 	case credential.AuthLost:
 		a.router.AuthRequired(c.Profile, string(c.Identity.Reason), time.Now())
+	}
+}
+
+// reportTwins tells of profiles that have turned out to be one account: neither helps the other. It tells once.
+func (a *accounts) reportTwins() {
+	a.twins.Lock()
+	defer a.twins.Unlock()
+	known := a.twins.told
+	a.twins.told = a.router.Twins()
+	for _, group := range a.twins.told {
+		if !slices.ContainsFunc(known, func(g []string) bool { return slices.Equal(g, group) }) {
+			a.log.Warn("profiles are one account, and share its quota", "profiles", group)
+		}
 	}
 }
 
