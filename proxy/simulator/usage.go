@@ -61,24 +61,34 @@ func (a *account) tell(u *usageEndpoint, x *exchange, models []string) play {
 	return answering(body)
 }
 
-// used is the fraction of the window that is used, 0 where there is no quota.
-func (u usageTold) used() float64 {
-	if u.quota.Calls == 0 && !u.window.spent {
-		return 0
-	}
-	return u.quota.fraction(u.window)
-}
+// unlimited reports whether there is no quota to tell of.
+func (u usageTold) unlimited() bool { return u.quota.Calls == 0 && !u.window.spent }
 
 const (
 	fiveHours = 5 * time.Hour
 	week      = 7 * 24 * time.Hour
 )
 
-// in is what is used of the provider's window of that length: the quota's own window is that of five hours unless it is
-// longer; the other one is untouched.
+// in is how much is used of the provider's window of that length, from 0 to 1, and when it ends: the quota's own window is
+// that of five hours unless it is longer. A window that nobody used begins with the next call. The end is zero where the
+// quota never resets.
 func (u usageTold) in(length time.Duration) (used float64, end time.Time) {
-	if (u.quota.Window > fiveHours) != (length > fiveHours) {
-		return 0, time.Time{}
+	return u.period(length, (u.quota.Window > fiveHours) == (length > fiveHours))
+}
+
+// period is the same of a window that is the quota's own or not.
+func (u usageTold) period(length time.Duration, own bool) (used float64, end time.Time) {
+	if !own || u.unlimited() {
+		return 0, u.now.Add(length)
 	}
-	return u.used(), u.window.end
+	return u.quota.fraction(u.window), u.quota.begin(u.window, u.now).end
+}
+
+// money is what the account was given and what is left of it, in dollars, of which a call costs one. There are always a
+// hundred left where there is no quota.
+func (u usageTold) money() (given, left int) {
+	if u.unlimited() {
+		return u.window.used + 100, 100
+	}
+	return u.quota.limit(u.window), u.quota.left(u.window)
 }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// claudeWindow is a window as GET /api/oauth/usage tells it: in percent, where headers tell a fraction.
+// claudeWindow is a window as GET /api/oauth/usage tells it: in percent, where headers tell a fraction. One that nobody used
+// has no end.
 type claudeWindow struct {
 	Utilization float64 `json:"utilization"`
 	ResetsAt    *string `json:"resets_at"`
@@ -19,7 +20,7 @@ func claudeUsage(u usageTold) ([]byte, *problem) {
 	tell := func(length time.Duration) claudeWindow {
 		used, end := u.in(length)
 		w := claudeWindow{Utilization: 100 * used}
-		if !end.IsZero() {
+		if used > 0 && !end.IsZero() {
 			text := ceil(end).UTC().Format("2006-01-02T15:04:05.000000-07:00")
 			w.ResetsAt = &text
 		}

@@ -32,10 +32,11 @@ func (u usageTold) project() *problem {
 
 func (u usageTold) bucket(length time.Duration) cloudBucket {
 	used, end := u.in(length)
-	if end.IsZero() {
-		end = u.now.Add(length) // it begins with the next call
+	bucket := cloudBucket{Remaining: 1 - used}
+	if !end.IsZero() {
+		bucket.Reset = ceil(end).UTC().Format(time.RFC3339)
 	}
-	return cloudBucket{Remaining: 1 - used, Reset: ceil(end).UTC().Format(time.RFC3339)}
+	return bucket
 }
 
 // cloudSummary tells the four pools. The quota is that of both families.

@@ -9,8 +9,8 @@ import (
 type codexWindow struct {
 	Used       int   `json:"used_percent"`
 	Length     int   `json:"limit_window_seconds"`
-	ResetAfter int   `json:"reset_after_seconds"`
-	ResetAt    int64 `json:"reset_at"`
+	ResetAfter int   `json:"reset_after_seconds,omitempty"`
+	ResetAt    int64 `json:"reset_at,omitempty"`
 }
 
 type codexLimit struct {
@@ -23,10 +23,11 @@ type codexLimit struct {
 func codexUsage(u usageTold) ([]byte, *problem) {
 	tell := func(length time.Duration) codexWindow {
 		used, end := u.in(length)
-		if end.IsZero() {
-			end = u.now.Add(length) // it begins with the next call
+		w := codexWindow{Used: int(math.Floor(100 * used)), Length: seconds(length)}
+		if !end.IsZero() {
+			w.ResetAfter, w.ResetAt = seconds(end.Sub(u.now)), epoch(end)
 		}
-		return codexWindow{Used: int(math.Floor(100 * used)), Length: seconds(length), ResetAfter: seconds(end.Sub(u.now)), ResetAt: epoch(end)}
+		return w
 	}
 	session, weekly := tell(fiveHours), tell(week)
 	reached := session.Used >= 100 || weekly.Used >= 100

@@ -11,20 +11,17 @@ func openCodeUsage(u usageTold) ([]byte, *problem) {
 	type period struct {
 		Status   string `json:"status"`
 		Percent  int    `json:"percent"`
-		ResetsAt string `json:"resetsAt"`
+		ResetsAt string `json:"resetsAt,omitempty"`
 	}
-	tell := func(length time.Duration, mine bool) period {
-		p, end := period{Status: "ok"}, u.window.end
-		if mine {
-			p.Percent = int(100 * u.used())
-		}
-		if !mine || end.IsZero() {
-			end = u.now.Add(length) // it begins with the next call
-		}
+	tell := func(length time.Duration, own bool) period {
+		used, end := u.period(length, own)
+		p := period{Status: "ok", Percent: int(100 * used)}
 		if p.Percent >= 100 {
 			p.Status = "rate-limited"
 		}
-		p.ResetsAt = end.UTC().Format("2006-01-02T15:04:05.000Z")
+		if !end.IsZero() {
+			p.ResetsAt = end.UTC().Format("2006-01-02T15:04:05.000Z")
+		}
 		return p
 	}
 	long := u.quota.Window
@@ -35,32 +32,37 @@ func openCodeUsage(u usageTold) ([]byte, *problem) {
 	}}), nil
 }
 
-// openRouterKey is GET /api/v1/key: a call costs a dollar.
+// openRouterKey is GET /api/v1/key: what the key may spend, and how often that begins again. A key without a limit is told
+// what it used.
 func openRouterKey(u usageTold) ([]byte, *problem) {
-	data := map[string]any{"label": "sk-or-v1-***", "usage": u.window.used, "is_free_tier": false, "limit": nil, "limit_remaining": nil, "limit_reset": nil}
-	if u.quota.Calls > 0 || u.window.spent {
-		data["limit"], data["limit_remaining"] = u.quota.limit(u.window), u.quota.left(u.window)
+	given, left := u.money()
+	data := map[string]any{"label": "sk-or-v1-***", "usage": given - left, "is_free_tier": false, "limit": nil, "limit_remaining": nil, "limit_reset": nil}
+	if !u.unlimited() {
+		data["limit"], data["limit_remaining"] = given, left
 	}
-	if u.quota.Window > 0 {
+	switch length := u.quota.Window; {
+	case length > week:
 		data["limit_reset"] = "monthly"
+	case length > 24*time.Hour:
+		data["limit_reset"] = "weekly"
+	case length > 0:
+		data["limit_reset"] = "daily"
 	}
 	return encode(map[string]any{"data": data}), nil
 }
 
 // openRouterCredits is GET /api/v1/credits.
 func openRouterCredits(u usageTold) ([]byte, *problem) {
-	return encode(map[string]any{"data": map[string]int{"total_credits": u.quota.limit(u.window), "total_usage": u.window.used}}), nil
+	given, left := u.money()
+	return encode(map[string]any{"data": map[string]int{"total_credits": given, "total_usage": given - left}}), nil
 }
 
-// deepSeekBalance is GET /user/balance: amounts are strings. A call costs a dollar.
+// deepSeekBalance is GET /user/balance: amounts are strings.
 func deepSeekBalance(u usageTold) ([]byte, *problem) {
-	balance := 100
-	if u.quota.Calls > 0 || u.window.spent {
-		balance = u.quota.left(u.window)
-	}
-	amount := fmt.Sprintf("%d.00", balance)
+	_, left := u.money()
+	amount := fmt.Sprintf("%d.00", left)
 	return encode(map[string]any{
-		"is_available":  balance > 0,
+		"is_available":  left > 0,
 		"balance_infos": []map[string]string{{"currency": "USD", "total_balance": amount, "granted_balance": "0.00", "topped_up_balance": amount}},
 	}), nil
 }

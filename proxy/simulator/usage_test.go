@@ -47,7 +47,7 @@ func TestUsage(t *testing.T) {
 	f("POST /v1internal:loadCodeAssist", bearerHeader, weekly, `{}`, `200 {"cloudaicompanionProject":"p","currentTier":{"id":"free-tier","name":"simulated"},"paidTier":{"id":"g1-pro-tier","name":"simulated"}}`)
 	f("GET /v1/usage", bearerHeader, session, "", `200 {"usage":{"monthly":{"status":"ok","percent":0,"resetsAt":"2000-01-31T00:00:00.000Z"},"rolling":{"status":"ok","percent":25,"resetsAt":"2000-01-01T05:00:00.000Z"},"weekly":{"status":"ok","percent":0,"resetsAt":"2000-01-08T00:00:00.000Z"}}}`)
 	f("GET /v1/usage", bearerHeader, weekly, "", `200 {"usage":{"monthly":{"status":"ok","percent":0,"resetsAt":"2000-01-31T00:00:00.000Z"},"rolling":{"status":"ok","percent":0,"resetsAt":"2000-01-01T05:00:00.000Z"},"weekly":{"status":"rate-limited","percent":100,"resetsAt":"2000-01-08T00:00:00.000Z"}}}`)
-	f("GET /api/v1/key", bearerHeader, session, "", `200 {"data":{"is_free_tier":false,"label":"sk-or-v1-***","limit":4,"limit_remaining":3,"limit_reset":"monthly","usage":1}}`)
+	f("GET /api/v1/key", bearerHeader, session, "", `200 {"data":{"is_free_tier":false,"label":"sk-or-v1-***","limit":4,"limit_remaining":3,"limit_reset":"daily","usage":1}}`)
 	f("GET /api/v1/key", bearerHeader, simulator.Quota{}, "", `200 {"data":{"is_free_tier":false,"label":"sk-or-v1-***","limit":null,"limit_remaining":null,"limit_reset":null,"usage":1}}`)
 	f("GET /api/v1/credits", bearerHeader, session, "", `200 {"data":{"total_credits":4,"total_usage":1}}`)
 	f("GET /user/balance", bearerHeader, session, "", `200 {"balance_infos":[{"currency":"USD","granted_balance":"0.00","topped_up_balance":"3.00","total_balance":"3.00"}],"is_available":true}`)
