@@ -69,6 +69,9 @@ func (a *app) state() telemetry.State {
 		}
 		out.Profiles = append(out.Profiles, ps)
 	}
+	for _, o := range router.Outages(s, now) {
+		out.Resting = append(out.Resting, o.Provider)
+	}
 	for _, active := range router.Actives(s, occ, now) {
 		out.Pipelines = append(out.Pipelines, telemetry.Pipeline{Role: active.Role, Profile: active.Profile})
 	}

@@ -17,6 +17,7 @@ type State struct {
 	States     []string  // every state a profile can be in besides healthy
 	Profiles   []ProfileState
 	Pipelines  []Pipeline
+	Resting    []string // providers whose accounts rest together, because several failed alike
 }
 
 // ProfileState is one account of a State.
@@ -50,6 +51,7 @@ type stateCollector struct {
 
 	leases, leaseLimit, profileState, pipelineActive  *prometheus.Desc
 	remaining, resetAt, age, generation, reloadWorked *prometheus.Desc
+	resting                                           *prometheus.Desc
 }
 
 // StateCollector shows what read returns at every scrape.
@@ -63,6 +65,7 @@ func StateCollector(read func() State) prometheus.Collector {
 		leaseLimit:     desc("lease_limit", "Slots of an account; absent when there is no limit.", "profile"),
 		profileState:   desc("profile_state", "1 for the state the account is in, 0 for the others.", "profile", "state"),
 		pipelineActive: desc("pipeline_active", "1 for the account that serves the role now.", "role", "profile"),
+		resting:        desc("provider_resting", "1 while the provider's accounts rest together, because several failed alike; else absent.", "provider"),
 		remaining:      desc("quota_remaining_ratio", "What is left of a quota window, from 0 to 1; absent when unknown.", "profile", "bucket"),
 		resetAt:        desc("quota_reset_timestamp_seconds", "When a quota window is full again; absent when unknown.", "profile", "bucket"),
 		age:            desc("quota_age_seconds", "Time since the account's quota was measured; absent when it never was.", "profile"),
@@ -74,7 +77,7 @@ func StateCollector(read func() State) prometheus.Collector {
 // Describe implements prometheus.Collector.
 func (c *stateCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range [...]*prometheus.Desc{
-		c.leases, c.leaseLimit, c.profileState, c.pipelineActive, c.remaining, c.resetAt, c.age, c.generation, c.reloadWorked,
+		c.leases, c.leaseLimit, c.profileState, c.pipelineActive, c.remaining, c.resetAt, c.age, c.generation, c.reloadWorked, c.resting,
 	} {
 		ch <- d
 	}
@@ -103,6 +106,9 @@ func (c *stateCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, p := range s.Pipelines {
 		emit(c.pipelineActive, 1, p.Role, p.Profile)
+	}
+	for _, provider := range s.Resting {
+		emit(c.resting, 1, provider)
 	}
 }
 

@@ -22,6 +22,7 @@ func fullState() State {
 			{Profile: "local-2"},
 		},
 		Pipelines: []Pipeline{{Role: "coder", Profile: "local-2"}},
+		Resting:   []string{"openai-codex"},
 	}
 }
 
@@ -46,6 +47,9 @@ hermes_hub_profile_state{profile="codex-1",state="healthy"} 0
 hermes_hub_profile_state{profile="codex-1",state="quota_exhausted"} 1
 hermes_hub_profile_state{profile="local-2",state="healthy"} 1
 hermes_hub_profile_state{profile="local-2",state="quota_exhausted"} 0
+# HELP hermes_hub_provider_resting 1 while the provider's accounts rest together, because several failed alike; else absent.
+# TYPE hermes_hub_provider_resting gauge
+hermes_hub_provider_resting{provider="openai-codex"} 1
 # HELP hermes_hub_quota_age_seconds Time since the account's quota was measured; absent when it never was.
 # TYPE hermes_hub_quota_age_seconds gauge
 hermes_hub_quota_age_seconds{profile="codex-1"} 90

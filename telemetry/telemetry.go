@@ -20,6 +20,7 @@
 //	hermes_hub_lease_limit                      gauge      profile
 //	hermes_hub_profile_state                    gauge      profile, state
 //	hermes_hub_pipeline_active                  gauge      role, profile
+//	hermes_hub_provider_resting                 gauge      provider
 //	hermes_hub_quota_remaining_ratio            gauge      profile, bucket
 //	hermes_hub_quota_reset_timestamp_seconds    gauge      profile, bucket
 //	hermes_hub_quota_age_seconds                gauge      profile
