@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -122,6 +121,9 @@ func (a *account) grant(r tokenRequest, st stamp) play {
 	t.newest = a.accessToken(t.serial, a.OAuth.end(st.created))
 	t.access[t.newest] = a.OAuth.end(st.created)
 	answer := map[string]any{"access_token": t.newest, "token_type": "Bearer", "scope": "simulated"}
+	if a.Codex {
+		answer["id_token"] = webToken(a.chatGPTClaims())
+	}
 	if a.OAuth.Lifetime > 0 {
 		answer["expires_in"] = seconds(a.OAuth.Lifetime)
 	}
@@ -136,21 +138,40 @@ func (a *account) grant(r tokenRequest, st stamp) play {
 // deny is why there is no new token, nil when there is one.
 func (a *account) deny(r tokenRequest) *problem {
 	switch {
-	case a.OAuth == nil || !r.readable || r.grant == "":
+	case !r.readable || r.grant == "" || r.refresh == "":
 		return oauthProblem("invalid_request", "The request is missing a required parameter.")
 	case r.grant != "refresh_token":
 		return oauthProblem("unsupported_grant_type", "The simulation knows refresh_token alone.")
+	case a.OAuth == nil:
+		return a.denyToken(r.refresh) // it is nobody's
+	case a.OAuth.ClientSecret != "" && r.secret == "":
+		return oauthProblem("invalid_request", "client_secret is missing.") // xiufengsun/TokenTracker 610
 	case a.OAuth.ClientID != "" && a.OAuth.ClientID != r.client, a.OAuth.ClientSecret != "" && a.OAuth.ClientSecret != r.secret:
 		p := oauthProblem("invalid_client", "The OAuth client was not found.")
 		p.status = http.StatusUnauthorized
 		return p
-	case a.tokens.old[r.refresh] && a.Codex:
-		// openai/codex, codex-rs/login: what a second process meets that refreshes with the same file.
-		return &problem{excused: true, status: http.StatusUnauthorized, kind: "invalid_request_error", code: "refresh_token_reused", message: "Your refresh token has already been used to generate a new access token. Please try signing in again."}
-	case r.refresh == "" || r.refresh != a.tokens.current:
-		return oauthProblem("invalid_grant", "Refresh token not found or invalid")
+	case r.refresh != a.tokens.current:
+		return a.denyToken(r.refresh)
 	}
 	return nil
+}
+
+// denyToken is the refusal of a refresh token that does not work, in its provider's words. OpenAI tells one that was used
+// (openai/codex, codex-rs/login: what a second process meets that refreshes with the same file) from one that it does not
+// know (decolua/9router 1821).
+func (a *account) denyToken(refresh string) *problem {
+	chatGPT := func(code, message string) *problem {
+		return &problem{excused: true, status: http.StatusUnauthorized, kind: "invalid_request_error", code: code, message: message}
+	}
+	switch {
+	case a.Codex && a.tokens.old[refresh]:
+		return chatGPT("refresh_token_reused", "Your refresh token has already been used to generate a new access token. Please try signing in again.")
+	case a.Codex:
+		return chatGPT("token_expired", "Could not validate your token. Please try signing in again.")
+	case a.OAuth != nil && a.OAuth.Reusable:
+		return oauthProblem("invalid_grant", "Token has been expired or revoked.")
+	}
+	return oauthProblem("invalid_grant", "Refresh token not found or invalid")
 }
 
 // oauthProblem is a refusal as RFC 6749 has it.
@@ -164,13 +185,25 @@ func (a *account) accessToken(serial int, end time.Time) string {
 	if !a.Codex {
 		return fmt.Sprintf("access-simulated-%s-%d", a.Name, serial)
 	}
-	claims := map[string]any{"jti": fmt.Sprintf("simulated-%s-%d", a.Name, serial)}
+	claims := a.chatGPTClaims()
+	claims["jti"] = fmt.Sprintf("simulated-%s-%d", a.Name, serial)
 	if !end.IsZero() {
 		claims["exp"] = epoch(end)
 	}
+	return webToken(claims)
+}
+
+// chatGPTClaims are what ChatGPT's tokens tell of the account.
+func (a *account) chatGPTClaims() map[string]any {
+	auth := map[string]string{"chatgpt_plan_type": "plus"}
 	if a.ChatGPTAccount != "" {
-		maps.Copy(claims, map[string]any{"https://api.openai.com/auth": map[string]string{"chatgpt_account_id": a.ChatGPTAccount}})
+		auth["chatgpt_account_id"] = a.ChatGPTAccount
 	}
+	return map[string]any{"https://api.openai.com/auth": auth}
+}
+
+// webToken is a JSON Web Token that nobody signed.
+func webToken(claims map[string]any) string {
 	part := func(v any) string { return base64.RawURLEncoding.EncodeToString(encode(v)) }
 	return part(map[string]string{"alg": "none", "typ": "JWT"}) + "." + part(claims) + ".simulated"
 }

@@ -2,6 +2,7 @@ package simulator_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -86,8 +87,11 @@ func TestOAuthOfCodex(t *testing.T) {
 		fields := map[string]string{"grant_type": "refresh_token", "refresh_token": "r0"}
 		_, got := refresh(t, c, false, fields)
 		claims, err := base64.RawURLEncoding.DecodeString(strings.Split(member(got, "access_token"), ".")[1])
-		if want := `{"exp":946688400,"https://api.openai.com/auth":{"chatgpt_account_id":"acct"},"jti":"simulated-a-1"}`; err != nil || string(claims) != want {
+		if want := `{"exp":946688400,"https://api.openai.com/auth":{"chatgpt_account_id":"acct","chatgpt_plan_type":"plus"},"jti":"simulated-a-1"}`; err != nil || string(claims) != want {
 			t.Errorf("the claims are %s, want %s", claims, want)
+		}
+		if claims, err := base64.RawURLEncoding.DecodeString(strings.Split(member(got, "id_token"), ".")[1]); err != nil || string(claims) != `{"https://api.openai.com/auth":{"chatgpt_account_id":"acct","chatgpt_plan_type":"plus"}}` {
+			t.Errorf("the identity is %s", claims)
 		}
 		if status, got := refresh(t, c, false, fields); status != 401 || member(got, "error.code") != "refresh_token_reused" {
 			t.Errorf("the second use is %d %s", status, got)
@@ -117,11 +121,12 @@ func TestOAuthRefusals(t *testing.T) {
 	}
 	f("ok", "grant_type", "refresh_token", "refresh_token", "r0", "client_id", "id", "client_secret", "secret")
 	f("ok", "grant_type", "refresh_token", "refresh_token", "r0", "client_id", "id", "client_secret", "secret")
-	f("invalid_client", "grant_type", "refresh_token", "refresh_token", "r0", "client_id", "id")
+	f("invalid_request", "grant_type", "refresh_token", "refresh_token", "r0", "client_id", "id")
 	f("invalid_client", "grant_type", "refresh_token", "refresh_token", "r0", "client_id", "x", "client_secret", "secret")
 	f("unsupported_grant_type", "grant_type", "authorization_code", "refresh_token", "r0")
 	f("invalid_request", "refresh_token", "r0")
-	f("invalid_request", "grant_type", "refresh_token", "refresh_token", "nobody's")
+	f("invalid_request", "grant_type", "refresh_token")
+	f("invalid_grant", "grant_type", "refresh_token", "refresh_token", "nobody's")
 	c.PushAside("a", simulator.ServerError)
 	if status, _ := refresh(t, c, true, map[string]string{"grant_type": "refresh_token", "refresh_token": "r0", "client_id": "id", "client_secret": "secret"}); status != 500 {
 		t.Errorf("the step was not played: %d", status)
@@ -129,4 +134,32 @@ func TestOAuthRefusals(t *testing.T) {
 	if got := c.Credential("b"); got != (simulator.Credential{Access: "sk-b"}) {
 		t.Errorf("the credential of a key is %+v", got)
 	}
+}
+
+// TestOAuthOfDeadTokens proves how each provider refuses a refresh token that does not work: who reads the refusal must know
+// that only a person can help.
+func TestOAuthOfDeadTokens(t *testing.T) {
+	f := func(account simulator.Account, token, want string) {
+		t.Helper()
+		account.Name, account.Key = "a", "first"
+		c := inMemory("", nil, account)
+		ask := func(token string) (int, string) {
+			resp, got := speaker{c.client, "/a/oauth/token", nil}.say(t, `{"grant_type":"refresh_token","refresh_token":"`+token+`"}`)
+			return resp.StatusCode, got
+		}
+		if status, got := ask("r0"); status != 200 {
+			t.Fatalf("the first refresh is %d %s", status, got)
+		}
+		if status, got := ask(token); fmt.Sprint(status, " ", got) != want {
+			t.Errorf("%q got\n%d %s\nwant\n%s", token, status, got, want)
+		}
+	}
+	codex := simulator.Account{Codex: true, OAuth: &simulator.OAuth{Refresh: "r0"}}
+	f(codex, "r0", `401 {"error":{"message":"Your refresh token has already been used to generate a new access token. Please try signing in again.","type":"invalid_request_error","param":null,"code":"refresh_token_reused"}}`)
+	f(codex, "other", `401 {"error":{"message":"Could not validate your token. Please try signing in again.","type":"invalid_request_error","param":null,"code":"token_expired"}}`)
+	claude := simulator.Account{OAuth: &simulator.OAuth{Refresh: "r0"}}
+	f(claude, "r0", `400 {"error":"invalid_grant","error_description":"Refresh token not found or invalid"}`)
+	f(claude, "other", `400 {"error":"invalid_grant","error_description":"Refresh token not found or invalid"}`)
+	google := simulator.Account{OAuth: &simulator.OAuth{Refresh: "r0", Reusable: true}}
+	f(google, "other", `400 {"error":"invalid_grant","error_description":"Token has been expired or revoked."}`)
 }
