@@ -72,8 +72,13 @@ func (g *geminiReview) reviewForm() {
 			continue
 		}
 		for _, declaration := range tool.member("functionDeclarations").items() {
-			if g.shaped(declaration, geminiDeclaration) && declaration.member("parameters").found {
-				g.reviewSchemaForm(declaration.member("parameters"))
+			if !g.shaped(declaration, geminiDeclaration) {
+				continue
+			}
+			for _, schema := range []node{declaration.member("parameters"), declaration.member("response")} {
+				if schema.found {
+					g.reviewSchemaForm(schema)
+				}
 			}
 		}
 	}

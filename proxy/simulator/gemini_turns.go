@@ -19,6 +19,7 @@ type geminiTurn struct {
 // readTurns reads the contents one by one.
 func (g *geminiReview) readTurns() {
 	for _, part := range g.body.member("systemInstruction").member("parts").items() {
+		g.reviewData(part)
 		g.req.System += part.member("text").text()
 	}
 	contents := g.body.member("contents").items()
@@ -83,12 +84,23 @@ func (g *geminiReview) readPart(turn *geminiTurn, part node) string {
 			g.say("Unsupported MIME type: %s", media)
 		}
 	case part.member("thought").yes():
+		g.reviewData(part)
 		return ""
-	case !slices.ContainsFunc(geminiData, func(name string) bool { return part.member(name).found }):
-		g.say("* GenerateContentRequest.%s.data: required oneof field 'data' must have one initialized field\n", part.at)
 	}
+	g.reviewData(part)
 	turn.says = true
 	return part.member("text").text()
+}
+
+// reviewData reviews that a part holds something. An empty text is nothing (router-for-me/CLIProxyAPI 1293, 3485), but a
+// signature may come with one, and must come back with it.
+func (g *geminiReview) reviewData(part node) {
+	holds := func(name string) bool {
+		return part.member(name).found && (name != "text" || part.member(name).text() != "" || part.member("thoughtSignature").found)
+	}
+	if !slices.ContainsFunc(geminiData, holds) {
+		g.say("* GenerateContentRequest.%s.data: required oneof field 'data' must have one initialized field\n", part.at)
+	}
 }
 
 func (g *geminiReview) reviewName(name node) {
