@@ -113,12 +113,12 @@ func (r route) of(a *account) route {
 }
 
 // listsOf is in whose dialect models are listed: the protocols have the path in common and tell themselves apart by their
-// headers.
+// headers, and Google by its version, as its key may be elsewhere.
 func listsOf(path string, h http.Header) *dialect {
 	switch {
 	case h.Get("Anthropic-Version") != "":
 		return &messages
-	case h.Get("X-Goog-Api-Key") != "":
+	case h.Get("X-Goog-Api-Key") != "", strings.Contains(path, "/v1beta/models"):
 		return &gemini
 	case strings.Contains(path, codexPath):
 		return &codex

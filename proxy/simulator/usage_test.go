@@ -105,5 +105,8 @@ func TestListsOfModels(t *testing.T) {
 	f("/v1/models/m", messagesHeader, `{"type":"model","id":"m",`)
 	f("/v1beta/models", googleHeader, `{"models":[{"name":"models/m","version":"001",`)
 	f("/v1beta/models/m", googleHeader, `{"name":"models/m",`)
+	f("/v1beta/models?key=sk-a", nil, `{"models":[{"name":"models/m",`)
+	f("/v1beta/models", bearerHeader, `{"models":[{"name":"models/m",`)
+	f("/v1beta/openai/models", bearerHeader, `{"object":"list",`)
 	f("/backend-api/codex/models?client_version=1.0.0", codexHeader, `{"models":[{"slug":"m",`)
 }
