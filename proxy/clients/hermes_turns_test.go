@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -142,5 +143,30 @@ func TestHermesBrokenAnswers(t *testing.T) {
 				t.Errorf("it does not come to the answer: %.300v", turn)
 			}
 		})
+	}
+}
+
+// TestHermesOverOtherProtocols: Hermes Agent on accounts of every other protocol: a turn with a tool, and one whose account
+// runs out between the call and its result, so that an account of another protocol is told what the first one called.
+func TestHermesOverOtherProtocols(t *testing.T) {
+	t.Parallel()
+	need(t, "Hermes Agent", missingEnvironment("hermes"))
+	reader := agent{read: hermesCalls["read"]}
+	try := func(name string, a, b kind, prepare func(*simulator.Provider), want string) {
+		t.Run(name, func(t *testing.T) {
+			h := startHubOf(t, reader.accounts(), patient, a, b)
+			if prepare != nil {
+				prepare(h.sim)
+			}
+			if turn := newHermes(t, h).obey(t, "read"); !strings.Contains(turn.Said, want) || turn.Failed || !turn.Completed {
+				t.Errorf("it made %+v, want %q", turn, want)
+			}
+		})
+	}
+	names := slices.Sorted(maps.Keys(kinds))
+	for i, name := range names {
+		next := names[(i+1)%len(names)]
+		try("P01 "+name, kinds[name], kinds[name], nil, foundByA)
+		try("P02 "+name+" to "+next, kinds[name], kinds[next], play("a", simulator.Normal, simulator.UsageLimit), foundByB)
 	}
 }
