@@ -135,10 +135,10 @@ func judgeGoogleQuota(a *answer, v verdict) verdict {
 	if !limitClass(v.class) || a.hasCode("insufficient_g1_credits_balance") {
 		return v
 	}
-	daily, short := a.signs[signLong], false
+	daily, short := false, false
 	for _, q := range a.quotas {
 		if q.limit.Known && q.limit.Value == 0 {
-			v.class, v.scope, v.timeless = Billing, ScopeModel, true
+			v.class, v.scope, v.timeless, v.reason = Billing, ScopeModel, true, "quota:none"
 			return v
 		}
 		daily = daily || q.perDay()
@@ -146,6 +146,12 @@ func judgeGoogleQuota(a *answer, v verdict) verdict {
 	}
 	switch {
 	case daily:
+		v.reason = "quota:per_day"
+	case short:
+		v.reason = "quota:per_minute"
+	}
+	switch {
+	case daily || a.signs[signLong]:
 		v.class, v.scope = QuotaExhausted, ScopeModel
 		// The delay of a day's quota is false where it is short (gemini-cli, "daily limit wins over RetryInfo").
 		v.timeless = a.wait(QuotaExhausted, nil).after < fixedWindow

@@ -8,7 +8,7 @@ import (
 // durationLeads are the words that stand before a duration in a message, instantLeads those before an instant.
 var (
 	durationLeads = []string{
-		"try again in", "try again after", "retry in", "retry after", "retrying in", "retry again in", "please wait", "wait for",
+		"try again in", "try again after", "retry in", "retry after", "retrying in", "retry again in", "please wait", "wait", "wait for",
 		"reset after", "resets after", "resets in", "reset in", "available again in", "available in", "quota refreshes in",
 		"refreshes in", "refreshed in", "wait another", "again within",
 	}

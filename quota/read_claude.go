@@ -28,6 +28,9 @@ var claudeRules = rules{
 	wait:     claudeWait,
 }
 
+// unifiedReason names the headers as what decided.
+const unifiedReason = "header:anthropic-ratelimit-unified"
+
 // Windows of anthropic-ratelimit-unified-<window>-…: two of the account, and one for each group of models that has its own.
 const (
 	unifiedSession = "5h"
@@ -157,10 +160,10 @@ func judgeClaude(a *answer, v verdict) verdict {
 	u := a.unifiedOf()
 	switch {
 	case u.account:
-		v.class, v.scope = QuotaExhausted, ScopeAccount
+		v.class, v.scope, v.reason = QuotaExhausted, ScopeAccount, unifiedReason
 		a.spendWindow(u)
 	case u.group != "":
-		v.class, v.scope, v.family = QuotaExhausted, ScopeFamily, u.group
+		v.class, v.scope, v.family, v.reason = QuotaExhausted, ScopeFamily, u.group, unifiedReason
 		a.spendWindow(u)
 	case v.class == RateLimited && a.apiLimited():
 		return judgeAnthropic(a, v)

@@ -108,6 +108,7 @@ func TestProseTimes(t *testing.T) {
 		"It will reset in 10 days 19 hours.":                                       259 * time.Hour,
 		"5-hour usage limit reached. Resets in 2hr 15min. To continue, enable it.": 135 * time.Minute,
 		"Please wait 26 seconds before retrying.":                                  26 * time.Second,
+		"Please upgrade your plan or wait 6 seconds for your limit to reset.":      6 * time.Second,
 		"retry after 1 seconds":                                                    time.Second,
 		"Please wait a moment. Try again in 5 minutes, or try again in 2 hours.":   5 * time.Minute,
 		"Limit 7000, Used 0, Requested ~12903.":                                    0,
