@@ -1,0 +1,297 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+)
+
+// Writer appends to one run as its executor. Its methods may be called from many goroutines, and none but Sync waits for
+// the store.
+type Writer struct {
+	j       *Journal
+	runID   string
+	epoch   int64
+	content Content
+
+	mu      sync.Mutex
+	begin   *Origin       // until the run is stored
+	begun   bool          // the store has the run
+	waiting []draft       // not handed to the store yet: they may still be merged
+	sending []draft       // handed to it; sent again as they are until it answers
+	next    int64         // the producer's number of sending[0], or of waiting[0] when nothing is being sent
+	heal    bool          // rows that were acknowledged are lost
+	queued  bool          // in the journal's list
+	flush   bool          // somebody waits for all of it
+	settled chan struct{} // closed and replaced whenever the store answered
+
+	accepted, done int64 // rows taken in, and rows that the store has answered for
+	last           int64 // seq of the newest row known
+	rows, bytes    int64 // of the run, with what waits: for its caps
+	left           int64 // events left out under pressure since the last row
+	over           bool  // the run is over a cap, and says so
+	ended, closed  bool  // the terminal and the closing row were taken in, or are stored
+	err            error // why nothing can be stored any more
+	lost           chan struct{}
+}
+
+func (j *Journal) writer(runID string, epoch int64, c Content) *Writer {
+	return &Writer{j: j, runID: runID, epoch: epoch, content: c, next: 1, settled: make(chan struct{}), lost: make(chan struct{})}
+}
+
+// Errors of Writer.Append. What the store says comes back from Sync, as a Refusal.
+var (
+	ErrEnded  = errors.New("the run has ended")
+	ErrSealed = errors.New("the run is sealed")
+	ErrOpen   = errors.New("the run has not ended: it cannot be sealed")
+)
+
+// Append takes an event in. The first terminal event wins: every later one gets ErrEnded. An event that is left out because
+// the run is over its caps, or because the store does not keep up, is no error: the journal says so in a row.
+func (w *Writer) Append(p Payload) error {
+	d, err := draw(p)
+	if err != nil {
+		return err
+	}
+	if redact := w.j.o.Redact; redact != nil {
+		d.payload = redact(d.kind, d.payload)
+	}
+	d, keep := d.bounded(w.j.o.MaxEventBytes), w.content != NoStore
+	if w.content == Metadata {
+		d, keep = d.bare()
+	}
+	d.at = stamp(w.j.now())
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.admit(d.event().Kind()); err != nil {
+		return err
+	}
+	if keep {
+		w.take(d)
+	}
+	return nil
+}
+
+// admit is the run's order, before the store has its say: what this process already knows to be late is late here.
+func (w *Writer) admit(kind Kind) error {
+	switch {
+	case w.closed:
+		return ErrSealed
+	case w.ended && (kind == Normal || kind == Terminal):
+		return ErrEnded
+	case !w.ended && kind == Closing:
+		return ErrOpen
+	}
+	w.ended, w.closed = w.ended || kind == Terminal, kind == Closing
+	return nil
+}
+
+// take puts a draft behind those that wait, unless it is left out. Under pressure, deltas grow instead of becoming more.
+func (w *Writer) take(d draft) {
+	pressed := len(w.waiting) >= w.j.o.FlushRows
+	if pressed || w.thrifty() {
+		if one, ok := merged(w.newest(), d); ok {
+			w.bytes += int64(len(one.payload) - len(w.waiting[len(w.waiting)-1].payload))
+			w.waiting[len(w.waiting)-1] = one
+			w.wake(d)
+			return
+		}
+	}
+	minor := families[d.kind].minor
+	if reason := w.overCap(d); reason != "" && minor {
+		if !w.over {
+			w.over = true
+			w.push(w.own(Truncated{reason}, d))
+		}
+		w.j.dropped.Add(1)
+		return
+	}
+	if len(w.waiting) >= w.j.o.MaxWaiting && minor {
+		w.left++
+		w.j.dropped.Add(1)
+		return
+	}
+	if w.left > 0 {
+		w.push(w.own(GapMarked{"overload", w.left}, d))
+		w.left = 0
+	}
+	w.push(d)
+	w.wake(d)
+}
+
+// own is a row of the journal itself, made beside another.
+func (w *Writer) own(p Payload, beside draft) draft {
+	payload, _ := json.Marshal(p) // these structs cannot fail
+	return draft{kind: p.Type(), payload: payload, at: beside.at}
+}
+
+func (w *Writer) push(d draft) {
+	w.waiting = append(w.waiting, d)
+	w.accepted++
+	w.rows++
+	w.bytes += int64(len(d.payload))
+}
+
+// newest is the newest draft that can still be changed, the zero draft when there is none.
+func (w *Writer) newest() draft {
+	if len(w.waiting) == 0 {
+		return draft{}
+	}
+	return w.waiting[len(w.waiting)-1]
+}
+
+// thrifty reports whether the run nears its caps: its deltas are then stored in rows of about thriftyBytes.
+func (w *Writer) thrifty() bool {
+	return w.rows >= w.j.o.MaxRunRows/4*3 || w.bytes >= w.j.o.MaxRunBytes/4*3
+}
+
+const thriftyBytes = 1 << 10
+
+// overCap is the cap that the run would be over with d, "" when it would not.
+func (w *Writer) overCap(d draft) string {
+	switch {
+	case w.rows >= w.j.o.MaxRunRows:
+		return "max_rows"
+	case w.bytes+int64(len(d.payload)) > w.j.o.MaxRunBytes:
+		return "max_bytes"
+	}
+	return ""
+}
+
+// wake tells the committer. A terminal row, and what follows it, does not wait for company.
+func (w *Writer) wake(d draft) {
+	w.j.enqueue(w, w.ended || d.event().Kind() == Terminal)
+}
+
+// Sync waits until everything that was appended before is stored, and returns the seq of the newest row known. A Refusal,
+// when the store has refused a part of it, stays the answer from then on.
+func (w *Writer) Sync(ctx context.Context) (int64, error) {
+	w.mu.Lock()
+	target := w.accepted
+	for w.done < target && w.err == nil {
+		settled := w.settled
+		w.flush = true
+		w.j.enqueue(w, true)
+		w.mu.Unlock()
+		select {
+		case <-settled:
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+		w.mu.Lock()
+	}
+	defer w.mu.Unlock()
+	return w.last, w.err
+}
+
+// Lost is closed when this writer may not write any more: another took the run over, or it was deleted. Its executor should
+// stop working.
+func (w *Writer) Lost() <-chan struct{} { return w.lost }
+
+// Ended reports whether the run's terminal event was appended, here or, as far as is known, elsewhere.
+func (w *Writer) Ended() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended
+}
+
+// batch is what to send. With w.mu held, but for Take's, which nobody else has yet.
+func (w *Writer) batch(ds []draft) Batch {
+	b := Batch{
+		RunID: w.runID, Producer: w.j.o.Instance, Epoch: w.epoch, FirstSeq: w.next, Executor: true, At: w.j.now(), Expect: AnySeq, Heal: w.heal,
+		Rows: make([]Event, len(ds)),
+	}
+	if !w.begun {
+		b.Begin = w.begin
+	}
+	if w.heal {
+		b.Expect = w.last
+	}
+	for i, d := range ds {
+		b.Rows[i] = d.event()
+	}
+	return b
+}
+
+// mostSent is how many rows of one run go into one commit, so that no run keeps the others waiting.
+const mostSent = 256
+
+// send is the batch to commit now: the one that had no answer, else what waits. ok is false when there is none; held says
+// that something waits all the same, for its delta may still grow.
+func (w *Writer) send(all bool) (b Batch, ok, held bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queued = false
+	if w.err != nil {
+		return Batch{}, false, false
+	}
+	if len(w.sending) == 0 {
+		n := min(len(w.waiting), mostSent)
+		if n == len(w.waiting) && !all && !w.flush && !w.ended && w.thrifty() && w.growing() {
+			n--
+		}
+		w.sending, w.waiting = slices.Clone(w.waiting[:n]), slices.Delete(w.waiting, 0, n)
+		w.flush = w.flush && len(w.waiting) > 0
+	}
+	held = len(w.waiting) > 0
+	if len(w.sending) == 0 {
+		return Batch{}, false, held
+	}
+	return w.batch(w.sending), true, held
+}
+
+// growing reports whether the newest draft is a delta that is not worth a row of its own yet.
+func (w *Writer) growing() bool {
+	d := w.newest()
+	return (d.kind == TypeTokenDelta || d.kind == TypeReasoningDelta) && len(d.payload) < thriftyBytes
+}
+
+// settle takes the store's answer to what was sent.
+func (w *Writer) settle(a Answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch a.Outcome {
+	case Stored, Duplicate:
+		w.acknowledge(int64(len(w.sending)))
+		w.begun, w.heal, w.last = true, false, a.Last
+	case Overlap:
+		w.acknowledge(a.Mark.Seq - w.next + 1)
+	case Missing:
+		// The rows that are gone had ids that observers may know. What is sent now says so, and gets ids of a new epoch.
+		w.heal = true
+		w.sending = append([]draft{w.own(GapMarked{Reason: "lost"}, w.sending[0])}, w.sending...)
+		w.accepted++
+	case Ended: // somebody else was first
+		w.ended = true
+		w.sending, w.waiting = w.after(w.sending), w.after(w.waiting)
+	default:
+		w.err = a.Err()
+		w.done, w.sending, w.waiting = w.accepted, nil, nil
+		close(w.lost)
+	}
+	close(w.settled)
+	w.settled = make(chan struct{})
+	if len(w.sending)+len(w.waiting) > 0 {
+		w.j.enqueue(w, w.ended)
+	}
+}
+
+func (w *Writer) acknowledge(n int64) {
+	w.sending = w.sending[n:]
+	w.next += n
+	w.done += n
+}
+
+// after keeps of the drafts those that may follow a terminal row.
+func (w *Writer) after(ds []draft) []draft {
+	kept := slices.DeleteFunc(ds, func(d draft) bool { k := d.event().Kind(); return k == Normal || k == Terminal })
+	w.done += int64(len(ds) - len(kept))
+	w.j.dropped.Add(int64(len(ds) - len(kept)))
+	return kept
+}
