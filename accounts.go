@@ -176,10 +176,12 @@ type proberKeys accounts
 // Current is what a look at a profile is made with.
 func (k *proberKeys) Current(ctx context.Context, profile string) (probe.Credential, error) {
 	c, err := k.keyring.Current(ctx, profile)
-	if problem, ok := errors.AsType[*credential.Problem](err); ok {
-		if problem.State == credential.NotConfigured {
-			return probe.Credential{}, nil
-		}
+	problem, _ := errors.AsType[*credential.Problem](err)
+	switch {
+	case problem == nil:
+	case problem.State == credential.NotConfigured:
+		return probe.Credential{}, nil
+	case problem.Reason != credential.ReasonRefreshFailed && problem.Reason != credential.ReasonLocked: // those heal by themselves
 		return probe.Credential{}, fmt.Errorf("%w: %w", probe.ErrAuthRequired, err)
 	}
 	if err != nil {

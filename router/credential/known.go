@@ -54,6 +54,13 @@ func (s *store) view(now time.Time) *view {
 		v.problem = s.refusal(now)
 	}
 	v.stale = s.obstacle(now)
+	switch {
+	case v.stale == nil:
+	case v.stale.Reason == ReasonRefreshFailed:
+		v.again = k.nextTry
+	case v.stale.Reason == ReasonLocked:
+		v.again = now.Add(firstWait)
+	}
 	return v
 }
 

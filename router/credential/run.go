@@ -18,6 +18,8 @@ func (k *Keyring) Run(ctx context.Context) error {
 	defer k.rig.stop()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	retry := time.NewTicker(firstWait)
+	defer retry.Stop()
 	var settled <-chan time.Time
 	for {
 		select {
@@ -35,6 +37,8 @@ func (k *Keyring) Run(ctx context.Context) error {
 		case <-tick.C:
 			w.follow(k.paths())
 			k.touch(ctx)
+		case <-retry.C:
+			k.retry(ctx)
 		case <-settled:
 			settled = nil
 			w.follow(k.paths()) // a link may lead elsewhere now
@@ -47,6 +51,17 @@ func (k *Keyring) Run(ctx context.Context) error {
 func (k *Keyring) touch(ctx context.Context) {
 	for _, s := range k.files() {
 		s.touch(ctx)
+	}
+}
+
+// retry asks again for tokens that could not be had when they were last asked for. An account without a credential is not
+// called, so nobody else would ask: an endpoint that was away for a moment would leave the account out for good.
+func (k *Keyring) retry(ctx context.Context) {
+	now := k.rig.now()
+	for _, a := range *k.accounts.Load() {
+		if v, s := a.now(); s != nil && a.renew && !v.again.IsZero() && !now.Before(v.again) {
+			s.send(ctx, errand{used: v.credential.Token, renew: true})
+		}
 	}
 }
 

@@ -172,3 +172,44 @@ func TestCredentialsOfTheDataFolder(t *testing.T) {
 	b.until("auth_regained")
 	b.wants("of-the-configuration")
 }
+
+// A token endpoint that was away for a moment left its account out until somebody wrote the file: an account without a
+// credential is not called, and nobody else asked the endpoint again (Q22).
+func TestRetryByItself(t *testing.T) {
+	e := newEndpoint(t, replies(503, `{}`))
+	b := newBench(t, Source{Provider: "claude", Refresh: true, TokenURL: e.URL}, claudeTokens("old", "refresh-0", -time.Hour))
+	b.lacks(ReasonRefreshFailed, AuthExpired)
+	b.until("auth_lost")
+	e.then(grants)
+	b.retry(t.Context())
+	if n := e.asked(); n != 1 {
+		t.Errorf("the endpoint was asked %d times before its time", n)
+	}
+	b.clock.pass(firstWait)
+	b.retry(t.Context())
+	b.until("credential_changed")
+	b.until("auth_regained")
+	b.wants("access-2")
+}
+
+// What only the owner can mend is not asked for again, nor what the owner keeps to himself.
+func TestNoRetry(t *testing.T) {
+	for name, src := range map[string]Source{
+		"a dead refresh token": {Provider: "claude", Refresh: true},
+		"refresh is off":       {Provider: "claude"},
+	} {
+		e := newEndpoint(t, replies(400, `{"error":"invalid_grant"}`))
+		src.TokenURL = e.URL
+		b := newBench(t, src, claudeTokens("old", "refresh-0", -time.Hour))
+		if _, err := b.Current(t.Context(), "one"); err == nil {
+			t.Errorf("%s: there is a credential", name)
+		}
+		n := e.asked()
+		b.clock.pass(longestWait)
+		b.retry(t.Context())
+		b.look()
+		if e.asked() != n {
+			t.Errorf("%s: the endpoint is asked again", name)
+		}
+	}
+}

@@ -46,6 +46,7 @@ type view struct {
 	problem    *Problem // why the credential is not to be used; nil = as far as is known it is good until it runs out
 	stale      *Problem // the problem once it has run out, nil when it can be refreshed then, the account allowing
 	due        time.Time
+	again      time.Time // when a refresh that came to nothing is worth another try, though nobody asks; zero = it is not
 }
 
 // ready reports whether calls may be made with the credential at once.
