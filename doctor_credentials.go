@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -58,14 +59,24 @@ func examineCredential(p *router.Profile, a *configs.Account, now time.Time) (gr
 // examineOAuthFile looks at a file of tokens as the providers' own programs write them. It refreshes nothing.
 func examineOAuthFile(p *router.Profile, a *configs.Account, now time.Time) (grade, string) {
 	k := credential.New(credential.Options{Now: func() time.Time { return now }})
-	if err := k.Configure([]credential.Source{{Profile: p.ID, Provider: p.Provider.ID, File: a.OAuthFile}}); err != nil {
+	if err := k.Configure([]credential.Source{{
+		Profile: p.ID, Provider: p.Provider.ID, File: a.OAuthFile, Refresh: a.Refresh,
+		TokenURL: a.TokenURL, ClientID: a.ClientID, ClientSecret: a.ClientSecret,
+	}}); err != nil {
 		return broken, err.Error()
 	}
-	switch id := k.Identity(p.ID); {
-	case id.Reason == credential.ReasonExpired && a.Refresh:
-		return odd, fmt.Sprintf("its OAuth file's token expired %s: the hub refreshes it at the next call", ago(now.Sub(id.ExpiresAt)))
+	id := k.Identity(p.ID)
+	expired := !id.ExpiresAt.IsZero() && !now.Before(id.ExpiresAt)
+	switch err := unwritable(a); {
 	case id.State != credential.Authenticated:
 		return broken, id.Detail
+	case expired && err != nil:
+		return broken, fmt.Sprintf("its OAuth file's token expired %s, and the hub cannot refresh it: its folder cannot be written to: %v", ago(now.Sub(id.ExpiresAt)), err)
+	case expired:
+		return odd, fmt.Sprintf("its OAuth file's token expired %s: the hub refreshes it at the next call", ago(now.Sub(id.ExpiresAt)))
+	case err != nil && !id.ExpiresAt.IsZero():
+		return odd, fmt.Sprintf("in its OAuth file, good until %s, and the hub cannot refresh it then: its folder cannot be written to: %v; refresh: off says that another program does",
+			id.ExpiresAt.UTC().Format(time.RFC3339), err)
 	case permissions(a.OAuthFile)&0o077 != 0:
 		return odd, fmt.Sprintf("others can read its OAuth file %s (mode %04o): chmod 600 it", a.OAuthFile, permissions(a.OAuthFile))
 	case id.ExpiresAt.IsZero():
@@ -73,6 +84,18 @@ func examineOAuthFile(p *router.Profile, a *configs.Account, now time.Time) (gra
 	default:
 		return fine, "in its OAuth file, good until " + id.ExpiresAt.UTC().Format(time.RFC3339)
 	}
+}
+
+// unwritable is why an account's OAuth file cannot be replaced, nil where it can, and where it never will be.
+func unwritable(a *configs.Account) error {
+	if !a.Refresh {
+		return nil
+	}
+	file := a.OAuthFile
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	return writable(filepath.Dir(file))
 }
 
 // examineExpiry tells whether a token says of itself that it has run out. Most API keys say nothing.

@@ -133,7 +133,8 @@ func TestDoctorFindings(t *testing.T) {
 	oauth := func(path string) string { return "{oauth_file: " + path + "}" }
 	const auth = `{api_key: "${KEY_FIRST}"}`
 	f(0, "ok    credential  first: in its OAuth file, good until ", offline, auth, oauth(file("oauth", `{"tokens":{"access_token":"`+webToken(time.Now().Add(time.Hour))+`"}}`, 0o600)))
-	f(0, "warn  credential  first: its OAuth file's token expired 30 hours ago: the hub refreshes it", offline, auth, oauth(file("old", `{"tokens":{"access_token":"`+expired+`","refresh_token":"canary"}}`, 0o600)))
+	f(0, "warn  credential  first: its OAuth file's token expired 30 hours ago: the hub refreshes it", offline, auth, `{token_url: "http://127.0.0.1:9/", client_id: c, oauth_file: `+file("old", `{"tokens":{"access_token":"`+expired+`","refresh_token":"canary"}}`, 0o600)+"}")
+	f(1, "FAIL  credential  first: "+filepath.Join(dir, "alone")+" holds no refresh token", offline, auth, oauth(file("alone", `{"tokens":{"access_token":"`+expired+`"}}`, 0o600)))
 	f(1, "FAIL  credential  first: ", offline, auth, "{refresh: off, oauth_file: "+file("off", `{"tokens":{"access_token":"`+expired+`","refresh_token":"canary"}}`, 0o600)+"}")
 	f(0, "warn  credential  first: others can read its OAuth file", offline, auth, oauth(file("wide", `{"access_token":"canary"}`, 0o640)))
 	f(1, "is no JSON object", offline, auth, oauth(file("none", `[{"refresh_token":"canary"}]`, 0o600)))

@@ -3,8 +3,11 @@ package credential
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"hermes-hub/router"
@@ -71,10 +74,14 @@ func (s *store) renew(ctx context.Context, used router.Secret) {
 	target := s.target()
 	unlock, err := s.lock(ctx, target)
 	if err != nil {
-		if k.locked != err.Error() {
-			s.rig.log.Warn("tokens are not refreshed", "file", s.key.file, "error", err)
+		why := err.Error()
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			why += ": let the hub write its folder, or set refresh: off"
 		}
-		k.locked = err.Error()
+		if k.locked != why {
+			s.rig.log.Warn("tokens are not refreshed", "file", s.key.file, "error", why)
+		}
+		k.locked = why
 		return
 	}
 	defer unlock()
