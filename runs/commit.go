@@ -128,13 +128,14 @@ func (j *Journal) commit(ctx context.Context, all bool) error {
 		return err
 	}
 	for i, a := range answers {
-		switch {
-		case a.Outcome == Stored:
-			j.stored.Add(int64(len(batches[i].Rows)))
-		case a.Err() != nil:
-			j.refused.Add(1)
-		}
 		from[i].settle(a)
+		if a.Err() != nil {
+			j.refused.Add(1)
+			continue
+		}
+		if a.Outcome == Stored {
+			j.stored.Add(int64(len(batches[i].Rows)))
+		}
 		j.Ring(batches[i].RunID)
 	}
 	return nil

@@ -128,7 +128,7 @@ func store(head Head, mark Mark, b Batch) Verdict {
 		head.Last++
 		row.RunID, row.SessionID, row.Seq, row.Epoch = head.RunID, head.SessionID, head.Last, head.Epoch
 		v.Rows = append(v.Rows, row)
-		head.Bytes += int64(len(row.Payload))
+		head.Rows, head.Bytes = head.Rows+1, head.Bytes+int64(len(row.Payload))
 		if row.Terminal {
 			head.EndSeq, head.End, head.EndedAt = row.Seq, row.EndState(), row.CreatedAt
 		}

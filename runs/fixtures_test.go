@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"hermes-hub/runs"
 	"hermes-hub/runs/memstore"
@@ -14,7 +15,7 @@ import (
 
 // faulty is a store that counts reads and fails as told.
 type faulty struct {
-	runs.Store
+	inner   atomic.Pointer[runs.Store]
 	reads   atomic.Int64
 	appends atomic.Int64
 	fail    atomic.Pointer[fault]
@@ -22,6 +23,23 @@ type faulty struct {
 
 // fault is a failure of Append, before or after it was done.
 type fault struct{ after bool }
+
+func (s *faulty) store() runs.Store { return *s.inner.Load() }
+
+// become makes it another store, as one that was restored or went wrong.
+func (s *faulty) become(other runs.Store) { s.inner.Store(&other) }
+
+func (s *faulty) List(ctx context.Context, f runs.Filter) ([]runs.Head, error) {
+	return s.store().List(ctx, f)
+}
+
+func (s *faulty) Expire(ctx context.Context, ended, forgotten time.Time) (int, error) {
+	return s.store().Expire(ctx, ended, forgotten)
+}
+
+func (s *faulty) DeleteSession(ctx context.Context, owner, session string) (int, error) {
+	return s.store().DeleteSession(ctx, owner, session)
+}
 
 var errDown = errors.New("the store is down")
 
@@ -31,7 +49,7 @@ func (s *faulty) Append(ctx context.Context, bs []runs.Batch) ([]runs.Answer, er
 	if f != nil && !f.after {
 		return nil, errDown
 	}
-	answers, err := s.Store.Append(ctx, bs)
+	answers, err := s.store().Append(ctx, bs)
 	if f != nil {
 		return nil, errDown
 	}
@@ -40,13 +58,14 @@ func (s *faulty) Append(ctx context.Context, bs []runs.Batch) ([]runs.Answer, er
 
 func (s *faulty) Read(ctx context.Context, run string, after int64, limit, maxBytes int) (runs.Page, error) {
 	s.reads.Add(1)
-	return s.Store.Read(ctx, run, after, limit, maxBytes)
+	return s.store().Read(ctx, run, after, limit, maxBytes)
 }
 
 // journal is a running one over a store in memory. stop ends it and waits.
 func journal(t *testing.T, change func(*runs.Options)) (j *runs.Journal, s *faulty, stop func() error) {
 	t.Helper()
-	s = &faulty{Store: new(memstore.Store)}
+	s = new(faulty)
+	s.become(new(memstore.Store))
 	o := runs.Options{Store: s, Instance: "here"}
 	if change != nil {
 		change(&o)
@@ -124,4 +143,17 @@ func (s *forgetful) Append(ctx context.Context, bs []runs.Batch) ([]runs.Answer,
 		answers[i] = runs.Answer{Outcome: runs.Stored, First: p.Head.Last + 1, Last: p.Head.Last + int64(len(b.Rows))}
 	}
 	return answers, nil
+}
+
+// rolledBack is a store that has of a run only the first rows, as one has that was restored.
+func rolledBack(t *testing.T, s runs.Store, run string, first int) runs.Store {
+	t.Helper()
+	old, b := new(memstore.Store), runs.Batch{
+		RunID: run, Begin: &runs.Origin{SessionID: "s", Owner: "me"}, Producer: "here", Epoch: 1, FirstSeq: 1, Executor: true, Expect: runs.AnySeq,
+		Rows: rows(t, s, run)[:first],
+	}
+	if a, err := old.Append(t.Context(), []runs.Batch{b}); err != nil || a[0].Err() != nil {
+		t.Fatal(a, err)
+	}
+	return old
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -105,9 +106,15 @@ func (j *Journal) Stats() Stats {
 	return Stats{j.stored.Load(), j.dropped.Load(), j.refused.Load(), j.rooms.subscribers(), j.degraded.Load()}
 }
 
+// ErrBadID is an id that no cursor could name.
+var ErrBadID = errors.New("a run's id has 1 to 128 letters, digits, _ and -")
+
 // Begin starts a run and returns its writer, this instance being its executor. Nothing is stored when it returns: Sync waits
 // for that. With NoStore the writer takes everything and stores nothing.
 func (j *Journal) Begin(runID string, o Origin, c Content, started RunStarted) (*Writer, error) {
+	if !ValidID(runID) {
+		return nil, fmt.Errorf("%w: %.40q", ErrBadID, runID)
+	}
 	o.CreatedAt = stamp(j.now())
 	w := j.writer(runID, 1, c)
 	w.begin = &o
@@ -125,7 +132,7 @@ func (j *Journal) Take(ctx context.Context, runID string, c Content) (*Writer, e
 		return nil, err
 	}
 	w := j.writer(runID, head.Fence+1, c)
-	w.begun, w.last, w.ended, w.rows, w.bytes = true, head.Last, head.EndSeq != 0, head.Last, head.Bytes
+	w.begun, w.last, w.ended, w.rows, w.bytes = true, head.Last, head.EndSeq != 0, head.Rows, head.Bytes
 	answers, err := j.o.Store.Append(ctx, []Batch{w.batch(nil)})
 	if err != nil {
 		return nil, err

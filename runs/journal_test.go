@@ -16,6 +16,9 @@ import (
 func TestJournalStores(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, s, stop := journal(t, nil)
+		if _, err := j.Begin("../r", runs.Origin{}, runs.Redacted, runs.RunStarted{}); !errors.Is(err, runs.ErrBadID) {
+			t.Errorf("a hostile id: %v", err)
+		}
 		w := begin(t, j, "r")
 		if err := w.Append(runs.RunClosed{}); !errors.Is(err, runs.ErrOpen) {
 			t.Errorf("sealing a live run: %v", err)
@@ -134,11 +137,11 @@ func TestLostRowsShow(t *testing.T) {
 		j, s, stop := journal(t, nil)
 		w := begin(t, j, "r")
 		sync(t, w)
-		kept := s.Store
-		s.Store = &forgetful{Store: kept}
+		kept := s.store()
+		s.become(&forgetful{Store: kept})
 		add(t, w, delta("lost"))
 		sync(t, w)
-		s.Store = kept
+		s.become(kept)
 		add(t, w, delta("next"), runs.RunDone{}, runs.RunClosed{})
 		sync(t, w)
 		if got, want := stored(t, s, "r"), "1:run.started 1048577:journal.gap 1048578:token.delta 1048579:done 1048580:run.closed"; got != want {

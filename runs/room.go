@@ -143,7 +143,10 @@ func (r *room) end() int64 {
 
 // add puts a page behind the tail. The tail stays short in rows and bytes.
 func (r *room) add(p Page) {
-	if p.Head.Last < r.end() { // the log is shorter than it was: what was read is no tail of it
+	switch { // rows were lost: what was read before is no tail of the log
+	case r.head.Epoch != p.Head.Epoch:
+		r.tail, r.size, r.before = nil, 0, p.Head.JumpTo
+	case p.Head.Last < r.end():
 		r.tail, r.size, r.before = nil, 0, p.Head.Last
 	}
 	r.head = p.Head

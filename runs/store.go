@@ -61,9 +61,10 @@ type Head struct {
 	EndSeq  int64 // seq of the terminal row, 0 before it
 	End     TerminalState
 	EndedAt time.Time
-	Closed  bool // the closing row is there: nothing will follow
-	Expired bool // a tombstone
-	Bytes   int64
+	Closed  bool  // the closing row is there: nothing will follow
+	Expired bool  // a tombstone
+	Rows    int64 // ever stored
+	Bytes   int64 // of their payloads
 }
 
 // Active reports whether the run has not ended.

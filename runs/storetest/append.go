@@ -28,8 +28,8 @@ func testNumbers(t *testing.T, s runs.Store) {
 	if h.RunID != "r" || h.SessionID != "s" || h.Owner != "me" || !h.CreatedAt.Equal(day) || h.First != 1 || h.Last != 3 || !h.Active() {
 		t.Errorf("head is %+v", h)
 	}
-	if h.Bytes != int64(3*len(`{"delta":"x"}`)) {
-		t.Errorf("head counts %d bytes", h.Bytes)
+	if h.Rows != 3 || h.Bytes != int64(3*len(`{"delta":"x"}`)) {
+		t.Errorf("head counts %d rows of %d bytes", h.Rows, h.Bytes)
 	}
 }
 
@@ -108,7 +108,7 @@ func testHeal(t *testing.T, s runs.Store) {
 	if got := text(p.Rows); got != "1=1 2=2 1048577=6 1048578=7 1048579=8" || p.Rows[2].Epoch != 1 || p.Rows[1].Epoch != 0 {
 		t.Errorf("log is %s", got)
 	}
-	if h := p.Head; h.JumpFrom != 2 || h.JumpTo != 1<<20 || h.Epoch != 1 || h.First != 1 {
+	if h := p.Head; h.JumpFrom != 2 || h.JumpTo != 1<<20 || h.Epoch != 1 || h.First != 1 || h.Rows != 5 {
 		t.Errorf("head is %+v", h)
 	}
 }
