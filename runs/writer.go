@@ -258,10 +258,9 @@ func (w *Writer) settle(a Answer) {
 	defer w.mu.Unlock()
 	switch a.Outcome {
 	case Stored, Duplicate:
-		w.acknowledge(int64(len(w.sending)))
+		n := int64(len(w.sending))
+		w.sending, w.next, w.done = nil, w.next+n, w.done+n
 		w.begun, w.heal, w.last = true, false, a.Last
-	case Overlap:
-		w.acknowledge(a.Mark.Seq - w.next + 1)
 	case Missing:
 		// The rows that are gone had ids that observers may know. What is sent now says so, and gets ids of a new epoch.
 		w.heal = true
@@ -280,12 +279,6 @@ func (w *Writer) settle(a Answer) {
 	if len(w.sending)+len(w.waiting) > 0 {
 		w.j.enqueue(w, w.ended)
 	}
-}
-
-func (w *Writer) acknowledge(n int64) {
-	w.sending = w.sending[n:]
-	w.next += n
-	w.done += n
 }
 
 // after keeps of the drafts those that may follow a terminal row.

@@ -108,6 +108,10 @@ func testHeal(t *testing.T, s runs.Store) {
 	if got := text(p.Rows); got != "1=1 2=2 1048577=6 1048578=7 1048579=8" || p.Rows[2].Epoch != 1 || p.Rows[1].Epoch != 0 {
 		t.Errorf("log is %s", got)
 	}
+	must(t, s, batch("q", "a", 1, rows("1")...))
+	far := batch("q", "a", 2, rows("2")...)
+	far.Heal, far.Expect = true, 1<<20+9 // what is lost had jumped before
+	wantAnswer(t, s, far, "stored 2097153..2097153 e1 p1:2")
 	if h := p.Head; h.JumpFrom != 2 || h.JumpTo != 1<<20 || h.Epoch != 1 || h.First != 1 || h.Rows != 5 {
 		t.Errorf("head is %+v", h)
 	}
