@@ -124,6 +124,7 @@ func TestLostRowsLeaveTheRoom(t *testing.T) {
 		defer slow.Close()
 		fast := make(chan string, 1)
 		go func() { words, _ := observe(t.Context(), j, "r", ""); fast <- words }()
+		synctest.Wait()
 		add(t, w, delta("kept"), delta("lost"))
 		sync(t, w)
 		synctest.Wait()
