@@ -137,8 +137,11 @@ func (j *Journal) Take(ctx context.Context, runID string, c Content) (*Writer, e
 	if err != nil {
 		return nil, err
 	}
+	if err := answers[0].Err(); err != nil {
+		return nil, err
+	}
 	w.last = answers[0].Last
-	return w, answers[0].Err()
+	return w, nil
 }
 
 // Interrupt ends a run whose executor is gone: it takes the run over, stores the one terminal row that says so, and seals
