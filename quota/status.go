@@ -53,15 +53,10 @@ func (a *answer) effectiveStatus() int {
 
 // bodyTrouble says why a body is no evidence.
 func (a *answer) bodyTrouble() string {
-	switch {
-	case a.unread != "":
-		return a.unread
-	case a.kind == bodyHTML:
-		return "html"
-	case a.kind == bodyJSON && !gjson.ValidBytes(a.Body):
+	if a.unread == "" && a.kind == bodyJSON && !gjson.ValidBytes(a.Body) {
 		return "broken_json"
 	}
-	return ""
+	return a.unread
 }
 
 // statusVerdict judges by the status alone; the reason says so, and what is the matter with the body.

@@ -155,7 +155,7 @@ func (p *Prober) standsFor(l looked) time.Duration {
 
 // tell logs what has changed: one line when an account's outcome does.
 func (p *Prober) tell(was, is Result) {
-	switch attrs := []any{"profile", is.Profile, "outcome", is.Outcome, "took", is.Took}; {
+	switch attrs := []any{"profile", is.Profile, "outcome", is.Outcome, "took_ms", is.Took.Milliseconds()}; {
 	case was.Outcome == is.Outcome:
 	case is.Err != nil:
 		p.log.Warn("quota probe", append(attrs, "error", is.Err)...)
