@@ -80,7 +80,7 @@ func TestPrettyQuota(t *testing.T) {
   opencode.ratelimit: 25% left (2 of 8)
   opencode.7d: 0% left, resets at 2026-07-27T12:00:00Z
 openai 204 means ok
-claude 429 means quota_exhausted of the model family fable (code:rate_limit_error); another account may help
+claude 429 means quota_exhausted of the model family fable (header:anthropic-ratelimit-unified); another account may help
   the same account is invited back in 2m0s
   usable again at 2026-07-25T12:02:00Z
   claude.weekly.fable: 0% left
