@@ -21,6 +21,9 @@ import (
 // quotaLineLimit is the longest line that `quota read` takes: a large body in base64, and the headers.
 const quotaLineLimit = 16 << 20
 
+// quotaExample is what a line of input looks like.
+const quotaExample = `{"provider":"openai","status":429,"headers":{},"body":{…},"at":"2026-07-25T12:00:00Z"}`
+
 // quotaQuestion is one line of input of `quota read`: a recorded response.
 type quotaQuestion struct {
 	ID           *string           `json:"id"`
@@ -158,6 +161,9 @@ func questions(lines *bufio.Scanner, pasted bool) iter.Seq2[int, []byte] {
 // parseQuotaQuestion reads one line of input.
 func parseQuotaQuestion(line []byte) (quotaQuestion, error) {
 	var q quotaQuestion
+	if line[0] != '{' {
+		return q, errors.New("a line is a JSON object; wrap what was received: " + quotaExample)
+	}
 	if err := json.Unmarshal(line, &q); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return q, fmt.Errorf("%s cannot be a JSON %s", cmp.Or(wrong.Field, "a line"), wrong.Value)
@@ -176,7 +182,7 @@ func parseQuotaQuestion(line []byte) (quotaQuestion, error) {
 		return q, fmt.Errorf(`body_encoding %q is not known; leave it out or use "base64"`, q.BodyEncoding)
 	}
 	if q.Status == 0 && q.Provider == "" {
-		return q, errors.New(`a body alone does not say whose it is; wrap it: {"provider":"openai","status":429,"headers":{},"body":{…},"at":"2026-07-25T12:00:00Z"}`)
+		return q, errors.New("a body alone does not say whose it is; wrap it: " + quotaExample)
 	}
 	if q.Status < 100 || q.Status > 999 {
 		return q, fmt.Errorf("status %d is not an HTTP status", q.Status)

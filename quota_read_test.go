@@ -23,6 +23,7 @@ func TestReadQuotaLines(t *testing.T) {
 		`{"provider":"x","status":500}`,
 		`{"provider":"x","status":"500","at":"2026-07-25T12:00:00Z"}`,
 		`[]`,
+		`HTTP/1.1 429 Too Many Requests`,
 	}, "\n")
 	want := []string{
 		`{"id":"a","class":"rate_limited","scope":"model","failover":true,"retry_same_after_ms":494,"reset_at":"2026-07-25T12:00:00.494Z","buckets":[{"id":"openai.tokens","used_percent":100,"remaining_percent":0,"limit":40,"remaining":0,"reset_at":"2026-07-25T12:01:00Z"}],"source":"runtime_event","reason":"code:rate_limit_exceeded"}`,
@@ -34,12 +35,13 @@ func TestReadQuotaLines(t *testing.T) {
 		`{"error":"line 8: status 0 is not an HTTP status"}`,
 		`{"error":"line 9: at is missing: times cannot be told without the instant of the response (RFC 3339)"}`,
 		`{"error":"line 10: status cannot be a JSON string"}`,
-		`{"error":"line 11: a line cannot be a JSON array"}`,
+		`{"error":"line 11: a line is a JSON object; wrap what was received: {\"provider\":\"openai\",\"status\":429,\"headers\":{},\"body\":{…},\"at\":\"2026-07-25T12:00:00Z\"}"}`,
+		`{"error":"line 12: a line is a JSON object; wrap what was received: {\"provider\":\"openai\",\"status\":429,\"headers\":{},\"body\":{…},\"at\":\"2026-07-25T12:00:00Z\"}"}`,
 	}
 	var out strings.Builder
 	bad, err := readQuotaLines(strings.NewReader(in), &out, false)
-	if err != nil || bad != 7 {
-		t.Errorf("%d bad lines, error %v; want 7 and none", bad, err)
+	if err != nil || bad != 8 {
+		t.Errorf("%d bad lines, error %v; want 8 and none", bad, err)
 	}
 	got := strings.Split(strings.TrimSpace(out.String()), "\n")
 	for i := range max(len(got), len(want)) {
