@@ -58,9 +58,14 @@ const promptStart = `"messages":[{"role":"user","content":"load `
 // appendPrompt appends the member "messages".
 func (c call) appendPrompt(b []byte) []byte {
 	b = append(b, promptStart...)
-	b = fmt.Appendf(b, `%d %d %d %d %t\n`, c.number, c.size, c.chunks, c.pace.Milliseconds(), c.held)
-	b = append(b, page(c.number, c.size)...)
+	b = c.appendText(b)
 	return append(b, `"}]`...)
+}
+
+// appendText appends the prompt's text behind its first word.
+func (c call) appendText(b []byte) []byte {
+	b = fmt.Appendf(b, `%d %d %d %d %t\n`, c.number, c.size, c.chunks, c.pace.Milliseconds(), c.held)
+	return append(b, page(c.number, c.size)...)
 }
 
 // appendBody appends the request's body. What routes it stands last, where a reader has to look for it.
@@ -73,7 +78,8 @@ func (c call) appendBody(b []byte) []byte {
 // received is a call as it came to the upstream.
 type received struct {
 	call
-	usage bool // the stream is asked for its usage
+	usage   bool // the stream is asked for its usage
+	foreign bool // it came in Anthropic's protocol
 }
 
 // readCall reads a body at the upstream and verifies every byte of the prompt. What stands around the prompt may have been
@@ -106,7 +112,7 @@ func readCall(body []byte) (received, error) {
 	if around.Model != model || around.Stream != (c.chunks > 0) {
 		return received{}, fmt.Errorf("request for model %q, stream %t instead of %q, %t", around.Model, around.Stream, model, c.chunks > 0)
 	}
-	return received{c, around.StreamOptions.IncludeUsage}, nil
+	return received{call: c, usage: around.StreamOptions.IncludeUsage}, nil
 }
 
 // readPrompt reads the numbers in a prompt's first line.

@@ -110,6 +110,9 @@ func (c *client) finish(what call) error {
 	if err := c.in.readBody(c.r); err != nil {
 		return fmt.Errorf("%w: %w", errCut, err)
 	}
+	if c.target.foreign {
+		return what.verifyTranslated(c.in.kind, c.in.body)
+	}
 	return what.verify(c.in.kind, c.in.body, c.want[:0])
 }
 

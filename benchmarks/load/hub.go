@@ -19,20 +19,22 @@ import (
 )
 
 const (
-	hubKey  = "key-of-the-load-generator"
-	hubPath = "/r/main/v1/chat/completions"
+	hubKey      = "key-of-the-load-generator"
+	hubPath     = "/r/main/v1/chat/completions"
+	foreignPath = "/r/foreign/v1/chat/completions"
 )
 
 // hubFile turns everything on that a request passes on its way: a client key with its roles, a chain of accounts with caps
 // on their leases, affinity, prices. Metrics, trails and heartbeats are on by themselves. The provider is one whose answers
-// tell what is left of its rates.
+// tell what is left of its rates. A role apart has accounts of another protocol.
 var hubFile = template.Must(template.New("hub").Parse(`
 server: {drain_grace_seconds: 1}
-client_keys: [{name: load, key: ` + hubKey + `, roles: [main, other]}]
+client_keys: [{name: load, key: ` + hubKey + `, roles: [main, other, foreign]}]
 router: {default_role: main}
 roles:
   main: {preferred_chain: [account-1, account-2, account-3, account-4, account-5, account-6], session_affinity_enabled: true}
   other: {preferred_chain: [account-6, account-5]}
+  foreign: {preferred_chain: [claude-1, claude-2, claude-3], session_affinity_enabled: true}
 pricing:
   ` + model + `: {input_cost_per_m: 1.25, output_cost_per_m: 10, cached_input_cost_per_m: 0.125}
 profiles:
@@ -44,13 +46,22 @@ profiles:
     max_concurrency: 32768
     auth_config: {api_key: sk-upstream-{{.}}}
 {{- end}}
+{{- range .Foreign}}
+  {{.}}:
+    provider: claude
+    custom_base_url: http://{{$.Upstream}}
+    preferred_models: [` + model + `]
+    max_concurrency: 32768
+    auth_config: {api_key: sk-upstream-{{.}}}
+{{- end}}
 `))
 
 // hubText is the hub's configuration file over an upstream, host:port.
 func hubText(upstream string) ([]byte, error) {
 	accounts := strings.Fields("account-1 account-2 account-3 account-4 account-5 account-6")
+	foreign := strings.Fields("claude-1 claude-2 claude-3")
 	var text bytes.Buffer
-	err := hubFile.Execute(&text, map[string]any{"Upstream": upstream, "Accounts": accounts})
+	err := hubFile.Execute(&text, map[string]any{"Upstream": upstream, "Accounts": accounts, "Foreign": foreign})
 	return text.Bytes(), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -48,12 +49,13 @@ func (b *bench) run(ctx context.Context, scenarios []scenario, rounds int) ([]sa
 	var all []sample
 	for i := range scenarios {
 		s := &scenarios[i]
+		targets := slices.DeleteFunc(slices.Clone(b.targets), func(t *target) bool { return !s.measures(t) })
 		for round := range rounds {
 			fmt.Fprintf(b.progress, "%s: round %d of %d\n", s.Name, round+1, rounds)
-			samples := make([]sample, len(b.targets))
-			for turn := range b.targets {
-				at := (round + turn) % len(b.targets)
-				found, err := b.measure(ctx, b.targets[at], s)
+			samples := make([]sample, len(targets))
+			for turn := range targets {
+				at := (round + turn) % len(targets)
+				found, err := b.measure(ctx, targets[at], s)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", s.Name, err)
 				}

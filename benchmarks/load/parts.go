@@ -14,6 +14,7 @@ type target struct {
 	pid  int
 	// allocated is what its process has allocated so far; nil = not known.
 	allocated func(context.Context) (allocations, error)
+	foreign   bool // the answers come from accounts of another protocol, and are translated
 	// flaw is why it may break an answer. Such answers are counted; everywhere else one ends the run.
 	flaw string
 }
@@ -33,6 +34,8 @@ const (
 	yardstickName = "reverseproxy"
 	hubName       = "hub"
 	baseName      = "hub-base" // another build of the hub
+
+	foreignSuffix = ", translated" // of a hub whose accounts speak another protocol than the client
 )
 
 // builds are the hub's binaries: the one to measure, and another to measure beside it, "" = none.
@@ -74,7 +77,13 @@ func startParts(ctx context.Context, from builds) (_ *parts, err error) {
 			return nil, fmt.Errorf("%s: %w", b.name, err)
 		}
 		p.stops = append(p.stops, h.stop)
-		p.targets = append(p.targets, &target{name: b.name, addr: h.addr, path: hubPath, pid: h.cmd.Process.Pid, allocated: h.allocated})
+		own := target{name: b.name, addr: h.addr, path: hubPath, pid: h.cmd.Process.Pid, allocated: h.allocated}
+		p.targets = append(p.targets, &own)
+		if b.name == hubName { // the other build may not know how
+			translated := own
+			translated.name, translated.path, translated.foreign = b.name+foreignSuffix, foreignPath, true
+			p.targets = append(p.targets, &translated)
+		}
 	}
 	p.connections = func() (uint64, error) {
 		c, err := up.ask(askCounts)

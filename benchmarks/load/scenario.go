@@ -10,7 +10,11 @@ type scenario struct {
 	Rate    int // requests a second; 0 = closed loop
 	ask     ask
 	unit    string // what the costs are told for: a request, a stream, a piece of a paced stream
+	foreign bool   // measured over accounts of another protocol as well
 }
+
+// measures reports whether a target is measured under this scenario.
+func (s *scenario) measures(t *target) bool { return s.foreign || !t.foreign }
 
 // units is how many units one call is.
 func (s *scenario) units() int {
@@ -34,14 +38,14 @@ var (
 	quickScenarios = []scenario{
 		request("json 1 KB, C=16", 16, small),
 		request("json 64 KB, C=16", 16, large),
-		{Name: "stream of 200, C=16", Clients: 16, ask: ask{size: small, chunks: 200}, unit: "stream"},
+		{Name: "stream of 200, C=16", Clients: 16, ask: ask{size: small, chunks: 200}, unit: "stream", foreign: true},
 		{Name: "open loop 1000/s", Clients: 64, Rate: 1000, ask: ask{size: small}, unit: "request"},
 	}
 	moreScenarios = []scenario{
 		request("json 1 KB, C=1", 1, small),
 		request("json 1 KB, C=64", 64, small),
 		request("json 1 KB, C=256", 256, small),
-		{Name: "stream of 200, C=64", Clients: 64, ask: ask{size: small, chunks: 200}, unit: "stream"},
+		{Name: "stream of 200, C=64", Clients: 64, ask: ask{size: small, chunks: 200}, unit: "stream", foreign: true},
 		{Name: "paced 20 ms, C=64", Clients: 64, ask: ask{size: small, chunks: 50, pace: 20 * time.Millisecond}, unit: "chunk"},
 		{Name: "open loop 1500/s", Clients: 128, Rate: 1500, ask: ask{size: small}, unit: "request"},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -78,7 +79,7 @@ func (u *upstream) serve(c net.Conn) {
 		if m.read(r) != nil {
 			return
 		}
-		asked, err := readCall(m.body)
+		asked, err := m.call()
 		out = out[:0]
 		switch {
 		case err != nil:
@@ -94,6 +95,14 @@ func (u *upstream) serve(c net.Conn) {
 			return
 		}
 	}
+}
+
+// call reads what is asked, in the protocol of the path.
+func (m *message) call() (received, error) {
+	if bytes.HasPrefix(m.start, []byte("POST /v1/messages ")) {
+		return readForeign(m.body)
+	}
+	return readCall(m.body)
 }
 
 // appendHead appends an answer's head, with the headers in which providers tell what is left of a rate.
@@ -125,7 +134,8 @@ func (u *upstream) stream(c io.Writer, asked received, out []byte) ([]byte, erro
 	release := u.release
 	u.mu.Unlock()
 	out = u.appendHead(out, asked.number, "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked")
-	var event []byte
+	say := asked.dialect()
+	event := say.begin(nil)
 	for i := range asked.chunks {
 		if i > 0 && asked.pace > 0 {
 			time.Sleep(asked.pace)
@@ -133,14 +143,14 @@ func (u *upstream) stream(c io.Writer, asked received, out []byte) ([]byte, erro
 		if i == 1 && asked.held {
 			<-release
 		}
-		event = asked.appendChunk(event[:0], i)
+		event = say.chunk(event, i)
 		out = appendPiece(out, event)
 		if _, err := c.Write(out); err != nil {
 			return out, err
 		}
-		out = out[:0]
+		out, event = out[:0], event[:0]
 	}
-	event = asked.appendEnd(event[:0], asked.usage)
+	event = say.end(event)
 	out = append(appendPiece(out, event), "0\r\n\r\n"...)
 	_, err := c.Write(out)
 	return out, err
