@@ -28,6 +28,13 @@ type Run struct {
 	Title             string          `json:"title"`
 	CreatedAt         float64         `json:"created_at"` // epoch seconds
 	Metadata          json.RawMessage `json:"metadata"`
+
+	Profile       string          `json:"-"`
+	Input         json.RawMessage `json:"-"`
+	Words         Dialect         `json:"-"` // what its observers are told in
+	RequestHash   string          `json:"-"`
+	WriterHash    string          `json:"-"`
+	UpstreamRunID string          `json:"-"` // "" until the runtime has taken the run
 }
 
 // Fold is a run's state, made of its rows alone. Apply takes them in order; a row that it has seen changes nothing, so that
@@ -76,7 +83,11 @@ func (f *Fold) goOn(t Type, p gjson.Result) {
 	switch t {
 	case TypeStarted:
 		f.run.Runtime, f.run.Model, f.run.Role = p.Get("runtime").Str, p.Get("model").Str, p.Get("role").Str
-		f.run.Metadata = raw(p.Get("metadata"))
+		f.run.Metadata, f.run.Input, f.run.Profile = raw(p.Get("metadata")), raw(p.Get("input")), p.Get("profile").Str
+		f.run.RequestHash, f.run.WriterHash = p.Get("request_hash").Str, p.Get("writer_hash").Str
+		if p.Get("words").Str == WordsWebUI {
+			f.run.Words = WebUI
+		}
 		f.run.Status = Running
 		f.stand(p)
 	case TypeStatus:
@@ -100,8 +111,11 @@ func (f *Fold) goOn(t Type, p gjson.Result) {
 	}
 }
 
-// stand takes over the status and the controls that a row announces.
+// stand takes over the status and the controls that a row announces, and the runtime's own name of the run.
 func (f *Fold) stand(p gjson.Result) {
+	if id := p.Get("upstream_run_id").Str; id != "" {
+		f.run.UpstreamRunID = id
+	}
 	if s := Status(p.Get("status").Str); live[s] {
 		f.run.Status = s
 	}

@@ -74,7 +74,11 @@ type RunStarted struct {
 	Toolsets    []string        `json:"toolsets,omitempty"`
 	Attachments json.RawMessage `json:"attachments,omitempty"`
 	Source      string          `json:"source,omitempty"` // voice, web, …
+	Input       json.RawMessage `json:"input,omitempty"`  // what the user said: a string, or messages of which the last is theirs
 	Metadata    json.RawMessage `json:"metadata,omitempty"`
+	Words       string          `json:"words,omitempty"`        // webui: its observers are told in those words
+	RequestHash string          `json:"request_hash,omitempty"` // of the order's body: an idempotency key stands for one request
+	WriterHash  string          `json:"writer_hash,omitempty"`  // of the token that an outside runtime appends with
 }
 
 // StatusChanged says that a live run stands elsewhere now.
@@ -82,6 +86,9 @@ type StatusChanged struct {
 	Status   Status   `json:"status"`
 	Controls []string `json:"controls,omitzero"` // nil: as before
 	Reason   string   `json:"reason,omitempty"`
+
+	UpstreamRunID string          `json:"upstream_run_id,omitempty"` // the runtime's own name of the run
+	Raw           json.RawMessage `json:"raw,omitempty"`             // the runtime's own event
 }
 
 // TokenDelta is more of the visible answer.

@@ -18,6 +18,9 @@ const (
 	WebUI                 // the wire names of the Hermes WebUI's browser stream: members within the payload
 )
 
+// WordsWebUI is RunStarted.Words of a run whose observers are told in the WebUI's words.
+const WordsWebUI = "webui"
+
 // family is one row of the vocabulary.
 type family struct {
 	words   [2]string // its name by Dialect, "" where there is none
@@ -43,8 +46,8 @@ func same(names ...string) (ms []member) {
 // families is the vocabulary. The Hermes column is that of gateway/platforms/api_server_runs.py in hermes-agent, the WebUI
 // column that of static/messages.js in hermes-webui. Of two rows for one member the first is read and both are written.
 var families = map[Type]family{
-	TypeStarted: {kept: []string{"status", "controls", "runtime", "model", "provider", "role", "profile", "toolsets", "source"}},
-	TypeStatus:  {kept: []string{"status", "controls", "reason"}},
+	TypeStarted: {kept: []string{"status", "controls", "runtime", "model", "provider", "role", "profile", "toolsets", "source", "words", "request_hash", "writer_hash"}},
+	TypeStatus:  {kept: []string{"status", "controls", "reason", "upstream_run_id"}},
 	TypeTokenDelta: {words: [2]string{"message.delta", "token"}, minor: true, members: []member{
 		{"delta", [2]string{"delta", "text"}},
 	}},
