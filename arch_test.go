@@ -55,6 +55,7 @@ var floors = map[string]floor{
 	"runs/redisstore":         {ours: "runs", third: "github.com/redis/go-redis/v9", tests: "runs/storetest github.com/alicebob/miniredis/v2 github.com/google/go-cmp pgregory.net/rapid"},
 	"runs/runtime":            {ours: "runs", third: "github.com/tidwall/gjson github.com/tidwall/sjson", tests: "runs/memstore runs/runtime/fakehermes github.com/google/go-cmp"},
 	"runs/runtime/fakehermes": {third: "github.com/tidwall/gjson"}, // a Hermes API server for tests
+	"runs/redact":             {},
 	"runs/httpapi":            {ours: "runs runs/runtime", third: "github.com/tidwall/gjson github.com/tidwall/sjson", tests: "runs/memstore runs/runtime/fakehermes github.com/google/go-cmp"},
 	"telemetry":               {third: "github.com/prometheus/client_golang github.com/HdrHistogram/hdrhistogram-go", tests: "github.com/google/go-cmp pgregory.net/rapid"},
 	"telemetry/host":          {third: "github.com/shirou/gopsutil/v3", tests: "github.com/google/go-cmp"},
