@@ -26,8 +26,16 @@
 //	hermes_hub_quota_age_seconds                gauge      profile
 //	hermes_hub_snapshot_generation              gauge
 //	hermes_hub_config_last_reload_successful    gauge
+//	hermes_hub_journal_append_seconds           histogram
+//	hermes_hub_journal_events_total             counter
+//	hermes_hub_journal_dropped_events_total     counter
+//	hermes_hub_journal_refused_batches_total    counter
+//	hermes_hub_journal_degraded                 gauge
+//	hermes_hub_runs_active                      gauge
+//	hermes_hub_sse_subscribers                  gauge      stream
+//	hermes_hub_store_up                         gauge      store
 //
 // Values of kind: input, output, cache_read, cache_write (both part of input), reasoning (part of output). Values of
-// outcome: of a request those of Outcome, of an attempt those of AttemptOutcomes, which are also those of reason. Gauges
-// below build_info are read from State at the scrape. What is unknown or unlimited has no series; it is never 0.
+// outcome: of a request those of Outcome, of an attempt those of AttemptOutcomes, which are also those of reason. What
+// stands below build_info is read at the scrape, from State and JournalState. What is unknown or unlimited has no series; it is never 0.
 package telemetry
