@@ -8,11 +8,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+func fullJournal() JournalState {
+	return JournalState{
+		Stored: 7, Dropped: 2, Refused: 1, Degraded: true, Active: 3,
+		Subscribers: map[string]int{"run": 4}, Stores: map[string]bool{"redis": false},
+	}
+}
+
 func TestJournalMetrics(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
-	m := NewJournalMetrics(r, func() JournalState {
-		return JournalState{Stored: 7, Dropped: 2, Refused: 1, Degraded: true, Active: 3, Subscribers: map[string]int{"run": 4}, Stores: map[string]bool{"redis": false}}
-	})
+	m := NewJournalMetrics(r, fullJournal)
 	m.Appended(2 * time.Millisecond)
 	want := `
 # HELP hermes_hub_journal_degraded 1 while rows cannot be stored, else 0.

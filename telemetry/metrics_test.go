@@ -194,6 +194,7 @@ func TestObserveDuringRelabel(t *testing.T) {
 func TestPackageCommentListsTheMetrics(t *testing.T) {
 	reg, m := newTestMetrics()
 	reg.MustRegister(StateCollector(fullState))
+	NewJournalMetrics(reg, fullJournal)
 	m.Observe(failedOver())
 	families, err := reg.Gather()
 	if err != nil {
