@@ -36,6 +36,8 @@ var clocks = map[string]string{
 	"admin/secret.go":         "draws the generated secret",
 	"admin/admin.go":          "stamps: the field now",
 
+	"runs/sqlitestore/sqlitestore.go": "stamps: the field now, for the name of a damaged file",
+
 	"router/credential/keyring.go": "stamps: the field now",
 	"router/credential/run.go":     "a loop: looks at the files again; a file that is being written is given time",
 	"router/credential/lock.go":    "how long another's lock has been untouched; keeps ours fresh",

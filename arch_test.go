@@ -51,7 +51,7 @@ var floors = map[string]floor{
 	"runs":                    {third: "github.com/tidwall/gjson github.com/tidwall/sjson", tests: "runs/memstore runs/storetest github.com/google/go-cmp pgregory.net/rapid"},
 	"runs/memstore":           {ours: "runs", tests: "runs/storetest"},
 	"runs/storetest":          {ours: "runs", third: "pgregory.net/rapid"},
-	"runs/sqlitestore":        {ours: "runs", third: "modernc.org/sqlite", tests: "runs/storetest github.com/google/go-cmp pgregory.net/rapid"},
+	"runs/sqlitestore":        {ours: "runs", third: "modernc.org/sqlite github.com/gofrs/flock", tests: "runs/storetest github.com/google/go-cmp pgregory.net/rapid"},
 	"runs/redisstore":         {ours: "runs", third: "github.com/redis/go-redis/v9", tests: "runs/storetest github.com/alicebob/miniredis/v2 github.com/google/go-cmp pgregory.net/rapid"},
 	"runs/runtime":            {ours: "runs", third: "github.com/tidwall/gjson github.com/tidwall/sjson", tests: "runs/memstore runs/runtime/fakehermes github.com/google/go-cmp"},
 	"runs/runtime/fakehermes": {third: "github.com/tidwall/gjson"}, // a Hermes API server for tests
