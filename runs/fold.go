@@ -34,6 +34,7 @@ type Run struct {
 	Words         Dialect         `json:"-"` // what its observers are told in
 	RequestHash   string          `json:"-"`
 	WriterHash    string          `json:"-"`
+	Content       Content         `json:"-"`
 	UpstreamRunID string          `json:"-"` // "" until the runtime has taken the run
 }
 
@@ -85,6 +86,7 @@ func (f *Fold) goOn(t Type, p gjson.Result) {
 		f.run.Runtime, f.run.Model, f.run.Role = p.Get("runtime").Str, p.Get("model").Str, p.Get("role").Str
 		f.run.Metadata, f.run.Input, f.run.Profile = raw(p.Get("metadata")), raw(p.Get("input")), p.Get("profile").Str
 		f.run.RequestHash, f.run.WriterHash = p.Get("request_hash").Str, p.Get("writer_hash").Str
+		f.run.Content = Content(p.Get("content").Str)
 		if p.Get("words").Str == WordsWebUI {
 			f.run.Words = WebUI
 		}
@@ -111,12 +113,13 @@ func (f *Fold) goOn(t Type, p gjson.Result) {
 	}
 }
 
-// stand takes over the status and the controls that a row announces, and the runtime's own name of the run.
+// stand takes over the status and the controls that a row announces, and the runtime's own name of the run. A run that is
+// being cancelled goes on nowhere but to its end.
 func (f *Fold) stand(p gjson.Result) {
 	if id := p.Get("upstream_run_id").Str; id != "" {
 		f.run.UpstreamRunID = id
 	}
-	if s := Status(p.Get("status").Str); live[s] {
+	if s := Status(p.Get("status").Str); live[s] && f.run.Status != Cancelling {
 		f.run.Status = s
 	}
 	if c := p.Get("controls"); c.IsArray() {

@@ -109,6 +109,9 @@ func (j *Journal) Stats() Stats {
 // ErrBadID is an id that no cursor could name.
 var ErrBadID = errors.New("a run's id has 1 to 128 letters, digits, _ and -")
 
+// ErrNothingKept is a run that is to be found again and of which nothing is to be stored.
+var ErrNothingKept = errors.New("of a run with content off nothing is kept, so it cannot be found again")
+
 // Begin starts a run and returns its writer, this instance being its executor. Nothing is stored when it returns: Sync waits
 // for that. With NoStore the writer takes everything and stores nothing.
 func (j *Journal) Begin(runID string, o Origin, c Content, started RunStarted) (*Writer, error) {
@@ -169,16 +172,20 @@ func (j *Journal) Head(ctx context.Context, runID string) (Head, error) {
 
 // Look folds a run's rows: the run object. Of a tombstone that is what its head still tells.
 func (j *Journal) Look(ctx context.Context, runID string) (Run, error) {
-	var f Fold
+	f, head, err := j.fold(ctx, runID)
+	if head.Expired {
+		return Tombstone(head), err
+	}
+	return f.Run(), err
+}
+
+// fold reads all of a run. Of a tombstone there is only the head.
+func (j *Journal) fold(ctx context.Context, runID string) (*Fold, Head, error) {
+	f := new(Fold)
 	for after := int64(0); ; {
 		page, err := j.o.Store.Read(ctx, runID, after, pageRows, pageBytes)
-		switch {
-		case err != nil:
-			return Run{}, err
-		case page.Head.Expired:
-			return Tombstone(page.Head), nil
-		case len(page.Rows) == 0:
-			return f.Run(), nil
+		if err != nil || page.Head.Expired || len(page.Rows) == 0 {
+			return f, page.Head, err
 		}
 		for _, e := range page.Rows {
 			f.Apply(e)

@@ -77,6 +77,7 @@ type RunStarted struct {
 	Input       json.RawMessage `json:"input,omitempty"`  // what the user said: a string, or messages of which the last is theirs
 	Metadata    json.RawMessage `json:"metadata,omitempty"`
 	Words       string          `json:"words,omitempty"`        // webui: its observers are told in those words
+	Content     Content         `json:"content,omitempty"`      // how much of the run is kept, whoever goes on with it
 	RequestHash string          `json:"request_hash,omitempty"` // of the order's body: an idempotency key stands for one request
 	WriterHash  string          `json:"writer_hash,omitempty"`  // of the token that an outside runtime appends with
 }
@@ -199,6 +200,7 @@ type Usage struct {
 	Cost            *float64 `json:"cost,omitempty"` // US dollars
 	Model           string   `json:"model,omitempty"`
 	Provider        string   `json:"provider,omitempty"`
+	Profile         string   `json:"profile,omitempty"`  // the account
 	Duration        float64  `json:"duration,omitempty"` // seconds
 }
 

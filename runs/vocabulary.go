@@ -46,7 +46,7 @@ func same(names ...string) (ms []member) {
 // families is the vocabulary. The Hermes column is that of gateway/platforms/api_server_runs.py in hermes-agent, the WebUI
 // column that of static/messages.js in hermes-webui. Of two rows for one member the first is read and both are written.
 var families = map[Type]family{
-	TypeStarted: {kept: []string{"status", "controls", "runtime", "model", "provider", "role", "profile", "toolsets", "source", "words", "request_hash", "writer_hash"}},
+	TypeStarted: {kept: []string{"status", "controls", "runtime", "model", "provider", "role", "profile", "toolsets", "source", "words", "content", "request_hash", "writer_hash"}},
 	TypeStatus:  {kept: []string{"status", "controls", "reason", "upstream_run_id"}},
 	TypeTokenDelta: {words: [2]string{"message.delta", "token"}, minor: true, members: []member{
 		{"delta", [2]string{"delta", "text"}},

@@ -51,19 +51,10 @@ var (
 // Append takes an event in. The first terminal event wins: every later one gets ErrEnded. An event that is left out because
 // the run is over its caps, or because the store does not keep up, is no error: the journal says so in a row.
 func (w *Writer) Append(p Payload) error {
-	d, err := draw(p)
+	d, keep, err := w.draft(p)
 	if err != nil {
 		return err
 	}
-	if redact := w.j.o.Redact; redact != nil {
-		d.payload = redact(d.kind, d.payload)
-	}
-	d, keep := d.bounded(w.j.o.MaxEventBytes), w.content != NoStore
-	if w.content == Metadata {
-		d, keep = d.bare()
-	}
-	d.at = stamp(w.j.now())
-
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -76,6 +67,22 @@ func (w *Writer) Append(p Payload) error {
 		w.take(d)
 	}
 	return nil
+}
+
+// draft is the payload as it is kept: without secrets, bounded, stamped. keep is false when nothing of it is.
+func (w *Writer) draft(p Payload) (d draft, keep bool, err error) {
+	if d, err = draw(p); err != nil {
+		return d, false, err
+	}
+	if redact := w.j.o.Redact; redact != nil {
+		d.payload = redact(d.kind, d.payload)
+	}
+	d, keep = d.bounded(w.j.o.MaxEventBytes), w.content != NoStore
+	if w.content == Metadata {
+		d, keep = d.bare()
+	}
+	d.at = stamp(w.j.now())
+	return d, keep, nil
 }
 
 // admit is the run's order, before the store has its say: what this process already knows to be late is late here.
@@ -256,6 +263,9 @@ func (w *Writer) growing() bool {
 func (w *Writer) settle(a Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.err != nil { // the run was lost while this was under way
+		return
+	}
 	switch a.Outcome {
 	case Stored, Duplicate:
 		n := int64(len(w.sending))
@@ -270,15 +280,27 @@ func (w *Writer) settle(a Answer) {
 		w.ended = true
 		w.sending, w.waiting = w.after(w.sending), w.after(w.waiting)
 	default:
-		w.err = a.Err()
-		w.done, w.sending, w.waiting = w.accepted, nil, nil
-		close(w.lost)
+		w.lose(a.Err())
+		return
 	}
-	close(w.settled)
-	w.settled = make(chan struct{})
+	w.tell()
 	if len(w.sending)+len(w.waiting) > 0 {
 		w.j.enqueue(w, w.ended)
 	}
+}
+
+// lose ends a writer that the store does not take anything from any more. With w.mu held.
+func (w *Writer) lose(err error) {
+	w.err = err
+	w.done, w.sending, w.waiting = w.accepted, nil, nil
+	close(w.lost)
+	w.tell()
+}
+
+// tell wakes everybody who waits for the store's answer. With w.mu held.
+func (w *Writer) tell() {
+	close(w.settled)
+	w.settled = make(chan struct{})
 }
 
 // after keeps of the drafts those that may follow a terminal row.
