@@ -37,6 +37,7 @@ var clocks = map[string]string{
 	"admin/admin.go":          "stamps: the field now",
 
 	"runs/sqlitestore/sqlitestore.go": "stamps: the field now, for the name of a damaged file",
+	"runs/storetest/kill.go":          "a test: draws when a child is killed",
 
 	"router/credential/keyring.go": "stamps: the field now",
 	"router/credential/run.go":     "a loop: looks at the files again; a file that is being written is given time",

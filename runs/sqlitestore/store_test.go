@@ -31,3 +31,17 @@ func open(t testing.TB) runs.Store { return db(t, fresh(t)).Runs() }
 func TestStore(t *testing.T) { storetest.Run(t, open) }
 
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, open) }
+
+func TestDurable(t *testing.T) {
+	storetest.Durable(t, func(t testing.TB) (runs.Store, func() runs.Store) {
+		file := fresh(t)
+		d := db(t, file)
+		return d.Runs(), func() runs.Store {
+			if err := d.Close(); err != nil {
+				t.Fatal(err)
+			}
+			d = db(t, file)
+			return d.Runs()
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -12,32 +13,49 @@ import (
 
 // model is one run as the contract describes it, in the plainest words: a list of texts and how far each producer is.
 type model struct {
-	store  runs.Store
-	log    []string // "seq=text"
-	last   int64
-	epoch  int64
-	ended  bool
-	closed bool
-	fence  int64
-	holder string
-	at     map[string]*runs.Mark
-	sent   []runs.Batch // everything that was ever stored: what a retry may bring again
-	drawn  int
+	store runs.Store
+	modelled
+	drawn int
 }
 
-// testModel does what producers do, in any order, and looks at the whole log after each step.
-func testModel(t *testing.T, open func(testing.TB) runs.Store) {
+// modelled is what is gone when the run is deleted.
+type modelled struct {
+	log     []string // "seq=text"
+	last    int64
+	epoch   int64
+	ended   bool
+	closed  bool
+	expired bool
+	fence   int64
+	holder  string
+	at      map[string]*runs.Mark
+	sent    []runs.Batch // everything that was ever stored: what a retry may bring again
+}
+
+func blank() modelled { return modelled{at: map[string]*runs.Mark{}} }
+
+// testModel does what producers do, in any order, and looks at the whole log after each step. A store that can be reopened
+// is, in the midst of it.
+func testModel(t *testing.T, open func(testing.TB) (runs.Store, func() runs.Store)) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &model{store: open(t), at: map[string]*runs.Mark{}}
-		rt.Repeat(map[string]func(*rapid.T){
+		store, reopen := open(t)
+		m := &model{store: store, modelled: blank()}
+		commands := map[string]func(*rapid.T){
 			"append":   func(rt *rapid.T) { m.append(rt, t, false) },
 			"executor": func(rt *rapid.T) { m.append(rt, t, true) },
+			"takeover": func(rt *rapid.T) { m.takeOver(rt, t) },
 			"retry":    func(rt *rapid.T) { m.retry(rt, t) },
 			"missing":  func(rt *rapid.T) { m.missing(rt, t) },
 			"stale":    func(rt *rapid.T) { m.stale(rt, t) },
 			"heal":     func(rt *rapid.T) { m.heal(rt, t) },
+			"expire":   func(rt *rapid.T) { m.expire(rt, t) },
+			"delete":   func(rt *rapid.T) { m.delete(rt, t) },
 			"":         func(rt *rapid.T) { m.look(rt, t) },
-		})
+		}
+		if reopen != nil {
+			commands["restart"] = func(*rapid.T) { m.store = reopen() }
+		}
+		rt.Repeat(commands)
 	})
 }
 
@@ -93,6 +111,9 @@ func (m *model) stored(b runs.Batch, ended, closed bool) {
 }
 
 func (m *model) want(rt *rapid.T, t testing.TB, b runs.Batch, want runs.Outcome) {
+	if m.expired {
+		want = runs.Unknown
+	}
 	if a := must(t, m.store, b); a.Outcome != want {
 		rt.Fatalf("append of %d rows from %d by %s in epoch %d: %s, want %s", len(b.Rows), b.FirstSeq, b.Producer, b.Epoch, told(a), want)
 	}
@@ -112,13 +133,56 @@ func (m *model) append(rt *rapid.T, t testing.TB, executor bool) {
 	}
 	outcome, ended, closed := m.admitted(b.Rows)
 	m.want(rt, t, b, outcome)
-	if outcome != runs.Stored {
+	if outcome != runs.Stored || m.expired {
 		return
 	}
 	if executor {
 		m.fence, m.holder = b.Epoch, b.Producer
 	}
 	m.stored(b, ended, closed)
+}
+
+// takeOver makes a producer the executor without a row.
+func (m *model) takeOver(rt *rapid.T, t testing.TB) {
+	p, mark := m.producer(rt)
+	b := batch("r", p, 1)
+	b.Executor, b.Epoch = true, max(m.fence, mark.Epoch)+1
+	if m.last == 0 {
+		rt.Skip("nothing to take over")
+	}
+	want := runs.Stored
+	if m.closed {
+		want = runs.Sealed
+	}
+	m.want(rt, t, b, want)
+	if want == runs.Stored && !m.expired {
+		m.fence, m.holder = b.Epoch, p
+		*mark = runs.Mark{Epoch: b.Epoch}
+	}
+}
+
+// expire is long after the run has ended, if it has.
+func (m *model) expire(rt *rapid.T, t testing.TB) {
+	want := 0
+	if m.ended && !m.expired {
+		want = 1
+	}
+	if n, err := m.store.Expire(t.Context(), day.Add(time.Hour), day); n != want || err != nil {
+		rt.Fatalf("expire: %d, %v, want %d", n, err, want)
+	}
+	m.expired = m.ended
+}
+
+// delete removes the run: the next row is the first one of another.
+func (m *model) delete(rt *rapid.T, t testing.TB) {
+	if rapid.IntRange(0, 3).Draw(rt, "really") != 0 {
+		rt.Skip("a longer run tells more")
+	}
+	want := min(m.last, 1)
+	if n, err := m.store.DeleteSession(t.Context(), "me", "s"); int64(n) != want || err != nil {
+		rt.Fatalf("delete: %d, %v, want %d", n, err, want)
+	}
+	m.modelled = blank()
 }
 
 // retry brings an old batch again: it is a duplicate, or its producer or executor is another by now. The log stays.
@@ -159,7 +223,7 @@ func (m *model) heal(rt *rapid.T, t testing.TB) {
 	b.FirstSeq += rapid.Int64Range(0, 9).Draw(rt, "missing")
 	outcome, ended, closed := m.admitted(b.Rows)
 	m.want(rt, t, b, outcome)
-	if outcome == runs.Stored {
+	if outcome == runs.Stored && !m.expired {
 		m.last, m.epoch = (b.Expect>>20+1)<<20, m.epoch+1
 		m.stored(b, ended, closed)
 	}
@@ -170,11 +234,14 @@ func (m *model) look(rt *rapid.T, t testing.TB) {
 	if m.last == 0 {
 		return
 	}
+	if m.expired {
+		m.log = nil
+	}
 	var got []string
 	for after := int64(0); ; {
 		p := page(t, m.store, "r", after, rapid.IntRange(1, 50).Draw(rt, "page"))
 		h := p.Head
-		if h.Last != m.last || h.Epoch != m.epoch || (h.EndSeq != 0) != m.ended || h.Closed != m.closed || h.Fence != m.fence || h.Holder != m.holder {
+		if h.Last != m.last || h.Epoch != m.epoch || (h.EndSeq != 0) != m.ended || h.Closed != m.closed || h.Fence != m.fence || h.Holder != m.holder || h.Expired != m.expired {
 			rt.Fatalf("head is %+v, the model is %+v", h, m)
 		}
 		if len(p.Rows) == 0 {

@@ -1,5 +1,5 @@
-// Package storetest is what every store of runs must do, as tests: a store's own tests call Run and Bench and add what only
-// it can suffer (a crash, a full disk, a lost connection).
+// Package storetest is what every store of runs must do, as tests: a store's own tests call Run and Bench, Durable and Kill
+// if it outlives its process, and add what only it can suffer (a full disk, a lost connection).
 package storetest
 
 import (
@@ -35,7 +35,9 @@ func Run(t *testing.T, open func(testing.TB) runs.Store) {
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}
-	t.Run("I1-I7 model", func(t *testing.T) { testModel(t, open) })
+	t.Run("I1-I7 model", func(t *testing.T) {
+		testModel(t, func(t testing.TB) (runs.Store, func() runs.Store) { return open(t), nil })
+	})
 }
 
 // day is when the runs of these tests begin.
