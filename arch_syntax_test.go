@@ -31,6 +31,7 @@ var clocks = map[string]string{
 	"runs/journal.go":         "stamps: the field now",
 	"runs/commit.go":          "timers: how long a commit waits for company, and after a failure",
 	"runs/subscription.go":    "timers: when to look unasked, how long to wait for the closing row",
+	"runs/watch.go":           "a timer: when to look unasked",
 	"admin/token.go":          "draws token ids",
 	"admin/rim.go":            "draws request ids",
 	"admin/secret.go":         "draws the generated secret",

@@ -137,6 +137,7 @@ func (j *Journal) commit(ctx context.Context, all bool) error {
 			j.stored.Add(int64(len(batches[i].Rows)))
 		}
 		j.Ring(batches[i].RunID)
+		j.rooms.arrivals.ring(batches[i].Begin)
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ type rooms struct {
 	mu    sync.Mutex
 	byRun map[string]*room
 	count int
+
+	arrivals arrivals
 }
 
 // room is one run's.
