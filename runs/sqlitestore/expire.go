@@ -73,7 +73,7 @@ func (t *tx) remove(do, which string, args ...any) (int, error) {
 	if err := t.flush(); err != nil {
 		return 0, err
 	}
-	found, err := t.conn.QueryContext(t.ctx, `SELECT key, id FROM runs WHERE `+which+` LIMIT ?`, append(args, runsAtOnce)...)
+	found, err := t.QueryContext(t.ctx, `SELECT key, id FROM runs WHERE `+which+` LIMIT ?`, append(args, runsAtOnce)...)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func (t *tx) remove(do, which string, args ...any) (int, error) {
 // sweep removes some rows of a run that is gone, if there is one.
 func (t *tx) sweep() (int, error) {
 	var key int64
-	err := t.conn.QueryRowContext(t.ctx, `SELECT run FROM swept LIMIT 1`).Scan(&key)
+	err := t.QueryRowContext(t.ctx, `SELECT run FROM swept LIMIT 1`).Scan(&key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -126,7 +126,7 @@ func (t *tx) sweep() (int, error) {
 // shrink gives some empty pages back to the file system, if there are many.
 func (t *tx) shrink() (int, error) {
 	var pages, empty int
-	if err := t.conn.QueryRowContext(t.ctx, `SELECT page_count, freelist_count FROM pragma_page_count, pragma_freelist_count`).Scan(&pages, &empty); err != nil {
+	if err := t.QueryRowContext(t.ctx, `SELECT page_count, freelist_count FROM pragma_page_count, pragma_freelist_count`).Scan(&pages, &empty); err != nil {
 		return 0, err
 	}
 	if empty <= max(pages/4, pagesSpared) {

@@ -11,7 +11,7 @@ import (
 // reader is a connection that reads, and its statements.
 type reader struct {
 	pool       *sql.DB
-	conn       *sql.Conn // nil before the first use, and after an error
+	*link      // nil before the first use, and after an error
 	begin, end *sql.Stmt
 	head, rows *sql.Stmt
 	value      *sql.Stmt
@@ -43,13 +43,13 @@ func (d *DB) look(ctx context.Context, f func(context.Context, *reader) error) e
 }
 
 func (r *reader) connect(ctx context.Context) (err error) {
-	if r.conn != nil {
+	if r.link != nil {
 		return nil
 	}
-	if r.conn, err = r.pool.Conn(ctx); err != nil {
+	if r.link, err = connect(ctx, r.pool); err != nil {
 		return err
 	}
-	return prepare(ctx, r.conn, map[**sql.Stmt]string{
+	return r.prepare(ctx, map[**sql.Stmt]string{
 		&r.begin: `BEGIN`,
 		&r.end:   `COMMIT`,
 		&r.head:  `SELECT key, ` + headColumns + ` FROM runs WHERE id = ?`,
@@ -59,9 +59,9 @@ func (r *reader) connect(ctx context.Context) (err error) {
 }
 
 func (r *reader) reset() {
-	if r.conn != nil {
-		discard(r.conn)
-		r.conn = nil
+	if r.link != nil {
+		r.cut()
+		r.link = nil
 	}
 }
 
@@ -122,7 +122,7 @@ func (s *Store) rows(ctx context.Context, r *reader, key int64, h runs.Head, aft
 func (s *Store) List(ctx context.Context, f runs.Filter) (heads []runs.Head, err error) {
 	query, args := listing(f)
 	err = s.db.look(ctx, func(ctx context.Context, r *reader) error {
-		found, err := r.conn.QueryContext(ctx, query, args...)
+		found, err := r.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}

@@ -3,14 +3,13 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 
 	"hermes-hub/runs"
 )
 
 // session is the writer's connection, its statements, and what it knows of the runs in the file.
 type session struct {
-	conn *sql.Conn
+	*link
 	runs known
 
 	begin, end                 *sql.Stmt
@@ -21,12 +20,12 @@ type session struct {
 }
 
 func newSession(ctx context.Context, pool *sql.DB) (*session, error) {
-	conn, err := pool.Conn(ctx)
+	l, err := connect(ctx, pool)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{conn: conn, runs: known{hot: map[string]*run{}}}
-	err = prepare(ctx, conn, map[**sql.Stmt]string{
+	s := &session{link: l, runs: known{hot: map[string]*run{}}}
+	err = l.prepare(ctx, map[**sql.Stmt]string{
 		&s.begin:    `BEGIN IMMEDIATE`,
 		&s.end:      `COMMIT`,
 		&s.findRun:  `SELECT key, ` + headColumns + ` FROM runs WHERE id = ?`,
@@ -42,25 +41,10 @@ func newSession(ctx context.Context, pool *sql.DB) (*session, error) {
 		&s.save: `INSERT INTO state (space, key, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
 	})
 	if err != nil {
-		discard(conn)
+		l.cut()
 		return nil, err
 	}
 	return s, nil
-}
-
-// prepare makes statements that live as long as the connection.
-func prepare(ctx context.Context, conn *sql.Conn, statements map[**sql.Stmt]string) (err error) {
-	for at, text := range statements {
-		if *at, err = conn.PrepareContext(ctx, text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// discard closes a connection instead of giving it back to its pool: it may be in the middle of anything.
-func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 }
 
 // known are the runs that the writer has looked up: those that it wrote to since the last but one turn.
@@ -120,7 +104,7 @@ func (t *tx) exec(s *sql.Stmt, args ...any) error {
 
 // execute is exec for a statement that is rare enough not to be prepared. It returns how many rows it changed.
 func (t *tx) execute(statement string, args ...any) (int64, error) {
-	res, err := t.conn.ExecContext(t.ctx, statement, args...)
+	res, err := t.ExecContext(t.ctx, statement, args...)
 	if err != nil {
 		return 0, err
 	}

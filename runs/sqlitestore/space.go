@@ -84,7 +84,7 @@ func (s *Space) Load(ctx context.Context, key string) (value []byte, ok bool, er
 // All returns what is there, in the order of the keys' bytes.
 func (s *Space) All(ctx context.Context) (items []Item, err error) {
 	err = s.db.look(ctx, func(ctx context.Context, r *reader) error {
-		found, err := r.conn.QueryContext(ctx, `SELECT key, value FROM state WHERE space = ? ORDER BY key`, s.name)
+		found, err := r.QueryContext(ctx, `SELECT key, value FROM state WHERE space = ? ORDER BY key`, s.name)
 		if err != nil {
 			return err
 		}

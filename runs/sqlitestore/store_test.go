@@ -2,12 +2,18 @@ package sqlitestore_test
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"hermes-hub/runs"
 	"hermes-hub/runs/sqlitestore"
 	"hermes-hub/runs/storetest"
 )
+
+// day is when the runs of these tests begin and end.
+var day = time.Date(2026, 5, 14, 12, 0, 0, 0, time.UTC)
 
 // db opens a file that is closed when the test ends.
 func db(t testing.TB, file string) *sqlitestore.DB {
@@ -44,4 +50,53 @@ func TestDurable(t *testing.T) {
 			return d.Runs()
 		}
 	})
+}
+
+// Ids come from clients of an open API; none of them is more than a value here.
+func TestHostileIDs(t *testing.T) {
+	s := open(t)
+	ids := []string{"'; DROP TABLE runs; --", "a\x00b", "a", "\xff\xfe", "日本\u2028", "%", "_", `"`, "r:1", strings.Repeat("x", 1<<16), ""}
+	for _, id := range ids {
+		b := once(id)
+		b.Producer, b.Begin.Owner, b.Begin.SessionID = id, id, id
+		store(t, s, b)
+		if a, err := s.Append(t.Context(), []runs.Batch{b}); err != nil || a[0].Outcome != runs.Duplicate {
+			t.Errorf("%.20q again: %v, %v", id, a, err)
+		}
+		p, err := s.Read(t.Context(), id, 0, 10, 1<<20)
+		if err != nil || len(p.Rows) != 1 || p.Head.RunID != id || p.Head.Owner != id || p.Head.SessionID != id || p.Rows[0].RunID != id {
+			t.Errorf("read %.20q: %.200v, %v", id, p, err)
+		}
+	}
+	heads, err := s.List(t.Context(), runs.Filter{})
+	if err != nil || len(heads) != len(ids) || !slices.IsSortedFunc(heads, func(a, b runs.Head) int { return strings.Compare(b.RunID, a.RunID) }) {
+		t.Errorf("the list has %d of %d, or another order: %v", len(heads), len(ids), err)
+	}
+	for _, id := range ids[:len(ids)-1] {
+		if heads, err := s.List(t.Context(), runs.Filter{Owner: id, SessionID: id}); len(heads) != 1 || err != nil {
+			t.Errorf("list of %.20q: %d, %v", id, len(heads), err)
+		}
+		if n, err := s.DeleteSession(t.Context(), id, id); n != 1 || err != nil {
+			t.Errorf("delete of %.20q: %d, %v", id, n, err)
+		}
+	}
+}
+
+func TestHostilePayloads(t *testing.T) {
+	s, b := open(t), once("r")
+	payloads := []string{"", "\x00", "\xff\xfe{", `{"a":"\ud800"}`, strings.Repeat("5MB ", 5<<18), "'; DROP TABLE rows; --"}
+	b.Rows = []runs.Event{{Type: "no such type"}}
+	for _, p := range payloads {
+		b.Rows = append(b.Rows, runs.Event{Type: runs.TypeTokenDelta, Payload: []byte(p)})
+	}
+	store(t, s, b)
+	p, err := s.Read(t.Context(), "r", 0, 100, 1<<30)
+	if err != nil || len(p.Rows) != len(b.Rows) {
+		t.Fatalf("%d rows, %v", len(p.Rows), err)
+	}
+	for i, e := range p.Rows {
+		if string(e.Payload) != string(b.Rows[i].Payload) || e.Type != b.Rows[i].Type {
+			t.Errorf("row %d came back as %s %.40q", i+1, e.Type, e.Payload)
+		}
+	}
 }

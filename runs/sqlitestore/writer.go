@@ -128,7 +128,7 @@ func (w *writer) begin(ctx context.Context) (*tx, error) {
 // reset forgets the connection, and with it a transaction that is not committed.
 func (w *writer) reset() {
 	if w.session != nil {
-		discard(w.session.conn)
+		w.session.cut()
 		w.session = nil
 	}
 }
