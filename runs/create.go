@@ -34,6 +34,7 @@ func (j *Journal) Create(ctx context.Context, runID string, o Origin, c Content,
 	}
 	w.begun, w.next, w.last = true, 2, answers[0].Last
 	w.accepted, w.done, w.rows, w.bytes = 1, 1, 1, int64(len(d.payload))
+	w.keep([]draft{d}, w.last)
 	j.stored.Add(1)
 	j.Ring(runID)
 	return w, true, nil

@@ -3,7 +3,7 @@ package runs
 import "context"
 
 // Hold shows that the executors of these runs are alive: it sets their Head.HeldAt, in one commit. A writer whose run
-// another has taken over, or that was deleted, is lost afterwards. Writers with nothing stored yet, and those that may not
+// another has taken over, or that was deleted, is lost afterwards; rows that the store has lost are sent again. Writers with nothing stored yet, and those that may not
 // write any more, are passed over.
 func (j *Journal) Hold(ctx context.Context, ws ...*Writer) error {
 	var held []*Writer
@@ -25,12 +25,28 @@ func (j *Journal) Hold(ctx context.Context, ws ...*Writer) error {
 		return err
 	}
 	for i, a := range answers {
-		if a.Outcome == Fenced || a.Outcome == Unknown {
+		switch {
+		case a.Outcome == Fenced || a.Outcome == Unknown:
 			j.refused.Add(1)
 			held[i].fenced(a.Err())
+		case a.Mark.Seq < batches[i].FirstSeq-1:
+			held[i].rolledBack(batches[i].FirstSeq, a)
 		}
 	}
 	return nil
+}
+
+// rolledBack takes notice that the store has lost rows, unless a commit, which would find out for itself, is under way or was
+// since the writer's next row was to be `next`.
+func (w *Writer) rolledBack(next int64, a Answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil && len(w.sending)+len(w.again) == 0 && w.next == next && !w.heal {
+		w.missing(a)
+		if len(w.again) > 0 {
+			w.j.enqueue(w, true)
+		}
+	}
 }
 
 // fenced takes notice that the run is another's now.

@@ -29,6 +29,10 @@ type Options struct {
 	MaxRunBytes   int64         // the same; 16 MiB
 	MaxWaiting    int           // rows of one run that wait for a commit before deltas are left out; 4096
 
+	// Resend is for a store that may lose what it has acknowledged, as one that fails over to a replica: writers keep their
+	// newest rows (4 MiB of each run, or a minute's) and send them again when the store shows that it has not got them.
+	Resend bool
+
 	// Poll is how often a subscription looks without having heard a bell, for a store in which others write too; 0: never.
 	Poll time.Duration
 }
@@ -71,8 +75,8 @@ type Journal struct {
 
 	rooms rooms
 
-	stored, dropped, refused atomic.Int64
-	degraded                 atomic.Bool
+	stored, dropped, refused, resent atomic.Int64
+	degraded                         atomic.Bool
 }
 
 // New returns a Journal over a store.
@@ -99,11 +103,12 @@ type Stats struct {
 	Refused     int64 // batches that a store refused
 	Subscribers int   // now
 	Degraded    bool  // the last commit failed
+	Resent      int64 // rows that the store had acknowledged and lost, and was sent again
 }
 
 // Stats is a look at the counters.
 func (j *Journal) Stats() Stats {
-	return Stats{j.stored.Load(), j.dropped.Load(), j.refused.Load(), j.rooms.subscribers(), j.degraded.Load()}
+	return Stats{j.stored.Load(), j.dropped.Load(), j.refused.Load(), j.rooms.subscribers(), j.degraded.Load(), j.resent.Load()}
 }
 
 // ErrBadID is an id that no cursor could name.
@@ -135,6 +140,7 @@ func (j *Journal) Take(ctx context.Context, runID string, c Content) (*Writer, e
 		return nil, err
 	}
 	w := j.writer(runID, head.Fence+1, c)
+	w.begin = &Origin{SessionID: head.SessionID, Owner: head.Owner, CreatedAt: head.CreatedAt} // should the run be lost
 	w.begun, w.last, w.ended, w.rows, w.bytes = true, head.Last, head.EndSeq != 0, head.Rows, head.Bytes
 	answers, err := j.o.Store.Append(ctx, []Batch{w.batch(nil)})
 	if err != nil {

@@ -27,6 +27,7 @@ type draft struct {
 	payload  json.RawMessage
 	terminal bool
 	at       time.Time
+	seq      int64 // its place, once it had one
 }
 
 // event is the draft as a store gets it.

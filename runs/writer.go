@@ -22,10 +22,15 @@ type Writer struct {
 	waiting []draft       // not handed to the store yet: they may still be merged
 	sending []draft       // handed to it; sent again as they are until it answers
 	next    int64         // the producer's number of sending[0], or of waiting[0] when nothing is being sent
-	heal    bool          // rows that were acknowledged are lost
+	heal    bool          // rows that were acknowledged are lost: a new epoch, unless `last` is the run's newest row
 	queued  bool          // in the journal's list
 	flush   bool          // somebody waits for all of it
 	settled chan struct{} // closed and replaced whenever the store answered
+
+	kept      []draft // stored, with their seqs; see keep
+	keptSize  int     // of their payloads
+	again     []draft // were stored and are lost: sent before what waits, under their seqs if they have any
+	resending bool    // sending is of those
 
 	accepted, done int64 // rows taken in, and rows that the store has answered for
 	last           int64 // seq of the newest row known
@@ -220,6 +225,9 @@ func (w *Writer) batch(ds []draft) Batch {
 	if w.heal {
 		b.Expect = w.last
 	}
+	if len(ds) > 0 && ds[0].seq != 0 {
+		b.Expect, b.Heal = ds[0].seq-1, true
+	}
 	for i, d := range ds {
 		b.Rows[i] = d.event()
 	}
@@ -237,6 +245,10 @@ func (w *Writer) send(all bool) (b Batch, ok, held bool) {
 	w.queued = false
 	if w.err != nil {
 		return Batch{}, false, false
+	}
+	if len(w.sending) == 0 && len(w.again) > 0 {
+		n := together(w.again)
+		w.sending, w.again, w.resending = w.again[:n:n], w.again[n:], true
 	}
 	if len(w.sending) == 0 {
 		n := min(len(w.waiting), mostSent)
@@ -269,30 +281,29 @@ func (w *Writer) settle(a Answer) {
 	switch a.Outcome {
 	case Stored, Duplicate:
 		n := int64(len(w.sending))
-		w.sending, w.next, w.done = nil, w.next+n, w.done+n
+		w.next, w.done = w.next+n, w.done+n
+		w.keep(w.sending, a.Last)
+		w.sending, w.resending = nil, false
 		w.begun, w.heal, w.last = true, false, a.Last
 	case Missing:
-		// The rows that are gone had ids that observers may know. What is sent now says so, and gets ids of a new epoch.
-		w.heal = true
-		w.sending = append([]draft{w.own(GapMarked{Reason: "lost"}, w.sending[0])}, w.sending...)
-		w.accepted++
+		w.missing(a)
 	case Ended: // somebody else was first
 		w.ended = true
-		w.sending, w.waiting = w.after(w.sending), w.after(w.waiting)
+		w.sending, w.again, w.waiting = w.after(w.sending), w.after(w.again), w.after(w.waiting)
 	default:
 		w.lose(a.Err())
 		return
 	}
 	w.tell()
-	if len(w.sending)+len(w.waiting) > 0 {
-		w.j.enqueue(w, w.ended)
+	if len(w.sending)+len(w.again)+len(w.waiting) > 0 {
+		w.j.enqueue(w, w.ended || len(w.again) > 0)
 	}
 }
 
 // lose ends a writer that the store does not take anything from any more. With w.mu held.
 func (w *Writer) lose(err error) {
 	w.err = err
-	w.done, w.sending, w.waiting = w.accepted, nil, nil
+	w.done, w.sending, w.again, w.waiting, w.kept = w.accepted, nil, nil, nil, nil
 	close(w.lost)
 	w.tell()
 }
