@@ -37,5 +37,6 @@ func (j *Journal) Create(ctx context.Context, runID string, o Origin, c Content,
 	w.keep([]draft{d}, w.last)
 	j.stored.Add(1)
 	j.Ring(runID)
+	j.rooms.arrivals.ring(&o)
 	return w, true, nil
 }

@@ -18,10 +18,17 @@ func TestWatch(t *testing.T) {
 		begin(t, j, "before-waiting")
 		synctest.Wait()
 		time.Sleep(time.Second)
-		for _, run := range []string{"", "while-waiting"} {
-			if run != "" {
-				time.AfterFunc(time.Minute, func() { begin(t, j, run) })
-			}
+		for _, run := range []string{"", "while-waiting", "created"} {
+			time.AfterFunc(time.Minute, func() {
+				switch run {
+				case "while-waiting":
+					begin(t, j, run)
+				case "created":
+					if _, _, err := j.Create(t.Context(), run, runs.Origin{SessionID: "s"}, runs.Redacted, runs.RunStarted{}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
 			if err := w.Wait(t.Context()); err != nil {
 				t.Fatal(run, err)
 			}
