@@ -13,10 +13,13 @@ var (
 	errIdle           = errors.New("no content in time")                    // router.idle_timeout_seconds
 	errCommitDeadline = errors.New("no account answered in time")           // router.commit_deadline_seconds
 	errTotal          = errors.New("the request took longer than it may")   // router.request_timeout_seconds
-	errDrained        = errors.New("the hub is stopping")                   // server.drain_grace_seconds
 	errStopped        = errors.New("the client stopped reading its answer") // a heartbeat could not be written
 	errAnswered       = errors.New("the answer is complete")                // not a failure: the rest is not waited for
 )
+
+// ErrStopping is why a request's context ends when the hub stops: at once where it only watches, else when
+// server.drain_grace_seconds are over.
+var ErrStopping = errors.New("the hub is stopping")
 
 // clock cancels one attempt when it falls silent: first until the first token, then between contents. It costs one timer
 // an attempt, none a chunk: progress only stamps, and the timer looks at the stamp when it fires.

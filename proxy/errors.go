@@ -79,6 +79,11 @@ func (e *refusal) Error() string { return string(e.code) + ": " + e.message }
 
 func (e *refusal) status() int { return meanings[e.code].status }
 
+// internalError is what a client reads of a bug.
+func internalError() *refusal {
+	return &refusal{code: codeInternal, message: "internal error of the hub; its log has the details", close: true}
+}
+
 // write sends the refusal as the whole answer, in the words of d.
 func (e *refusal) write(w http.ResponseWriter, d *dialect) {
 	h := w.Header()

@@ -27,6 +27,8 @@ type exchange struct {
 	surface  *surface
 	served   []router.Protocol // of the accounts that can serve it
 	pathed   string            // the role in the path, "" = none
+	inner    *Call             // of the hub's own, nil = the client is outside
+	runID    string            // the run that it belongs to, or leaves; "" = none
 	key      *Key              // nil when no key is needed
 	body     []byte
 	req      wire.Request
@@ -47,8 +49,10 @@ type exchange struct {
 	ctx       context.Context // of the request, with its deadlines
 	cancel    context.CancelCauseFunc
 	deadline  *time.Timer // the commit deadline until the first byte of a stream, then the total one
-	committed bool        // bytes of an answer went out: no other account may answer any more
-	aborted   bool        // the answer must look cut to the client
+	visit     visit
+	committed bool // bytes of an answer went out: no other account may answer any more
+	aborted   bool // the answer must look cut to the client
+	handed    bool // others answer: what they ask for to do so is told, and this is not
 
 	told telemetry.Exchange
 }
@@ -60,6 +64,7 @@ func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, s *surface, role s
 	x.told.Endpoint = s.endpoint
 	x.told.Start = time.Now()
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
+	x.visit.cancel = x.cancel
 	h := w.Header()
 	h[headerRequestID] = []string{x.told.ID}
 	h[headerXRequestID] = h[headerRequestID]
@@ -69,6 +74,10 @@ func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, s *surface, role s
 }
 
 func (x *exchange) finish() {
+	if x.handed {
+		x.cancel(nil)
+		return
+	}
 	if x.told.Outcome == "" { // a panic is on its way past
 		x.told.Outcome, x.told.Status = telemetry.InternalError, http.StatusInternalServerError
 	}
@@ -96,6 +105,12 @@ func newRequestID() string {
 	copy(out[:], "req_")
 	hex.Encode(out[4:], b[:])
 	return string(out[:])
+}
+
+// belongTo names the run in the answer's head, whatever the answer will be.
+func (x *exchange) belongTo(runID string) {
+	x.runID = runID
+	x.w.Header()[headerRunID] = []string{runID}
 }
 
 // refuse answers with an error of the hub's own, unless bytes of an answer already went out.

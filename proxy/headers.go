@@ -18,6 +18,7 @@ const (
 	headerXRequestID  = "X-Request-Id"
 	headerAnthropicID = "Request-Id"
 	headerDropped     = "X-Hub-Dropped-Params"
+	headerRunID       = "X-Hub-Run-Id"
 )
 
 // Headers of providers' APIs.

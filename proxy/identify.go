@@ -14,14 +14,40 @@ import (
 // says anything of a key.
 type keyring struct {
 	byHash map[[sha256.Size]byte]*Key
+	byName map[string]*Key
 }
 
 func newKeyring(keys []Key) *keyring {
-	k := &keyring{byHash: make(map[[sha256.Size]byte]*Key, len(keys))}
+	k := &keyring{byHash: make(map[[sha256.Size]byte]*Key, len(keys)), byName: make(map[string]*Key, len(keys))}
 	for i := range keys {
 		k.byHash[sha256.Sum256([]byte(keys[i].Secret.Reveal()))] = &keys[i]
+		k.byName[keys[i].Name] = &keys[i]
 	}
 	return k
+}
+
+// recognize finds out who calls: by the key that came with the request or, when the hub itself calls, by that key's name.
+func (x *exchange) recognize() (no *refusal) {
+	if x.inner != nil {
+		x.key, no = x.settings.keys.named(x.inner.Client)
+	} else {
+		x.key, no = x.settings.keys.find(x.r.Header)
+	}
+	if x.key != nil {
+		x.told.Key = x.key.Name
+	}
+	return no
+}
+
+// named returns the client of a call of the hub's own. Its key may have been taken away since the hub was asked to call.
+func (k *keyring) named(name string) (*Key, *refusal) {
+	if len(k.byHash) == 0 {
+		return nil, nil
+	}
+	if key := k.byName[name]; key != nil {
+		return key, nil
+	}
+	return nil, &refusal{code: codeInvalidKey, message: fmt.Sprintf("the API key %q is not among this hub's client_keys any more", name)}
 }
 
 // find returns the client of a request. Without configured keys anybody is nobody in particular.
@@ -51,13 +77,7 @@ func credential(h http.Header) string {
 
 // identify finds the session and the role of the request, by the contract's orders.
 func (x *exchange) identify() *refusal {
-	x.session = x.req.Session
-	for _, name := range x.settings.SessionHeaders {
-		if v := x.r.Header.Get(name); v != "" {
-			x.session = v
-			break
-		}
-	}
+	x.session = x.sessionID()
 	table := x.p.router.Snapshot().Table
 	c := router.Carriers{
 		Path:        x.pathed,
@@ -82,6 +102,19 @@ func (x *exchange) identify() *refusal {
 	x.role = role
 	x.told.Role, x.told.RoleSource = role.Role.ID, string(role.Source)
 	return nil
+}
+
+// sessionID is the request's session, "" when it has none.
+func (x *exchange) sessionID() string {
+	if x.inner != nil && x.inner.SessionID != "" {
+		return x.inner.SessionID
+	}
+	for _, name := range x.settings.SessionHeaders {
+		if v := x.r.Header.Get(name); v != "" {
+			return v
+		}
+	}
+	return x.req.Session
 }
 
 // named reports whether a request, or the key it came with, named its role, so that a model need not be.

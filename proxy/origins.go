@@ -39,7 +39,7 @@ func preflight(r *http.Request) bool {
 // exposed are the headers of an answer that a page may read.
 var exposed = strings.Join([]string{
 	headerXRequestID, headerAnthropicID, "Retry-After", "X-Should-Retry", headerRequestID, headerRole, headerRoleSource,
-	headerProfile, headerModel, headerAttempts, headerFailover, headerDropped,
+	headerProfile, headerModel, headerAttempts, headerFailover, headerDropped, headerRunID,
 }, ", ")
 
 // tell says to the browser what a page of r's origin may read of the answer. Where no origin is allowed it says nothing at

@@ -58,6 +58,9 @@ type Options struct {
 
 	// Credentials know what accounts are called with; nil = each with the key that is configured.
 	Credentials Credentials
+
+	Runs      RunRoutes // nil = there are no such routes
+	Responses Responses // nil = answers are not kept, and not made while nobody listens
 }
 
 // Proxy is the plane. Handler serves it.
@@ -72,6 +75,8 @@ type Proxy struct {
 	transport   func(*router.Profile) http.RoundTripper
 	own         *transports
 	credentials Credentials
+	runs        RunRoutes
+	responses   Responses
 	started     int64 // epoch seconds: the models' creation time
 	gate        *gate
 	seals       *seals
@@ -82,7 +87,7 @@ func New(o Options) *Proxy {
 	p := &Proxy{
 		router: o.Router, trails: o.Trails, telemetry: o.Telemetry, logger: o.Logger,
 		agent: "hermes-hub/" + o.Version, started: time.Now().Unix(), ready: o.Ready, transport: o.Transport,
-		credentials: o.Credentials, gate: newGate(), seals: newSeals(),
+		credentials: o.Credentials, runs: o.Runs, responses: o.Responses, gate: newGate(), seals: newSeals(),
 	}
 	p.settings.Store(newSettings(o.Config))
 	if p.transport == nil {
@@ -127,11 +132,17 @@ func (p *Proxy) Handler() http.Handler {
 		for _, s := range surfaces() {
 			both(e, http.MethodPost, base+s.endpoint, p.route(s))
 		}
-		both(e, http.MethodGet, base+"/v1/responses/:id", p.noResponse)
-		both(e, http.MethodDelete, base+"/v1/responses/:id", p.noResponse)
-		both(e, http.MethodPost, base+"/v1/responses/:id/cancel", p.noResponse)
+		both(e, http.MethodGet, base+"/v1/responses/:id", p.oneResponse)
+		both(e, http.MethodDelete, base+"/v1/responses/:id", p.oneResponse)
+		both(e, http.MethodPost, base+"/v1/responses/:id/cancel", p.oneResponse)
 		e.GET(base+"/v1/models", p.listModels)
 		e.GET(base+"/v1/models/*id", p.oneModel)
+	}
+	if p.runs != nil {
+		for _, path := range runPaths {
+			e.Any(path, p.serveRuns)
+			e.Any("/r/:role"+path, p.serveRuns)
+		}
 	}
 	both(e, http.MethodGet, "/healthz", func(c *gin.Context) { c.Data(http.StatusOK, "application/json", []byte(`{"status":"ok"}`)) })
 	both(e, http.MethodGet, "/readyz", gin.WrapH(p.ready))
@@ -150,8 +161,18 @@ func both(e *gin.Engine, method, path string, h gin.HandlerFunc) {
 	e.Handle(method, path+"/", h)
 }
 
-// noResponse answers for a response by its id: the hub keeps none, and asks the accounts to keep none.
-func (p *Proxy) noResponse(c *gin.Context) {
+// serveRuns serves the routes of runs.
+func (p *Proxy) serveRuns(c *gin.Context) {
+	p.serveKnown(c.Writer, c.Request, c.Param("role"), p.runs.ServeRuns)
+}
+
+// oneResponse answers for a response by its id. Without anything that keeps them there are none: accounts are asked to keep
+// none too.
+func (p *Proxy) oneResponse(c *gin.Context) {
+	if p.responses != nil {
+		p.serveKnown(c.Writer, c.Request, c.Param("role"), p.responses.ServeResponse)
+		return
+	}
 	if _, no := p.settings.Load().keys.find(c.Request.Header); no != nil {
 		p.plain(c, no)
 		return
@@ -202,7 +223,7 @@ func (p *Proxy) recoverPanics(c *gin.Context) {
 		if c.Writer.Written() {
 			panic(http.ErrAbortHandler)
 		}
-		p.plain(c, &refusal{code: codeInternal, message: "internal error of the hub; its log has the details", close: true})
+		p.plain(c, internalError())
 	}()
 	c.Next()
 }

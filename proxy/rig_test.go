@@ -71,6 +71,7 @@ type setup struct {
 	config   func(*Config)
 	clock    func() time.Time
 	keys     Credentials
+	options  func(*Options)
 	direct   bool // no listener between proxy and provider: for a synctest bubble
 }
 
@@ -107,6 +108,9 @@ func newRig(t *testing.T, s setup) *rig {
 	}
 	if s.direct {
 		o.Transport = func(*router.Profile) http.RoundTripper { return r.sim }
+	}
+	if s.options != nil {
+		s.options(&o)
 	}
 	r.proxy = New(o)
 	if !s.direct {

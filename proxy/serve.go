@@ -15,24 +15,24 @@ import (
 // serve is the life of one request, in the order in which things happen. What may fail without an upstream comes first;
 // nothing scarce is taken before the body is here and understood.
 func (x *exchange) serve() {
-	if !x.p.gate.enter(x) {
+	if !x.p.gate.enter(&x.visit) {
 		x.refuse(draining(), telemetry.Unavailable)
 		return
 	}
-	defer x.p.gate.leave(x)
-	key, no := x.settings.keys.find(x.r.Header)
-	if no != nil {
+	defer x.p.gate.leave(&x.visit)
+	if no := x.recognize(); no != nil {
 		x.refuse(no, telemetry.Refused)
 		return
-	}
-	if x.key = key; key != nil {
-		x.told.Key = key.Name
 	}
 	if !x.read() {
 		return
 	}
 	if no := x.identify(); no != nil {
 		x.refuse(no, refusedAs(no))
+		return
+	}
+	if x.req.Kept.Background {
+		x.handOver()
 		return
 	}
 	x.planFirst()
@@ -69,23 +69,29 @@ func (x *exchange) read() bool {
 		return false
 	}
 	x.told.Model, x.told.Stream = x.req.Model, x.req.Stream
-	if no := unkept(x.req.Kept); no != nil {
+	if no := unkept(x.req.Kept, x.mayDetach()); no != nil {
 		x.refuse(no, telemetry.InvalidCall)
 		return false
 	}
 	return true
 }
 
+// mayDetach reports whether there is somebody who makes answers in the background. What those ask for themselves is theirs to
+// wait for.
+func (x *exchange) mayDetach() bool {
+	return x.p.responses != nil && x.surface == &responsesSurface && x.inner == nil
+}
+
 // unkept refuses what goes on with something that one account keeps, or leaves something with it: any account of the role
-// may answer, and answers are kept nowhere.
-func unkept(k wire.Kept) *refusal {
+// may answer, and answers are kept nowhere, but for those that are made in the background where there is one.
+func unkept(k wire.Kept, background bool) *refusal {
 	field, what := "", "is not supported: answers are not kept here (store: false); send the whole input"
 	switch {
 	case k.Previous != "":
 		field = "previous_response_id"
 	case k.Conversation != "":
 		field = "conversation"
-	case k.Background:
+	case k.Background && !background:
 		field, what = "background", "cannot be true: answers are not kept here (store: false), so nobody could fetch one later"
 	default:
 		return nil
@@ -139,7 +145,7 @@ func (x *exchange) spent() bool {
 }
 
 func (x *exchange) holder() router.Holder {
-	return router.Holder{Session: x.session, Role: x.role.Role.ID, RequestID: x.told.ID}
+	return router.Holder{Session: x.session, Role: x.role.Role.ID, RunID: x.runID, RequestID: x.told.ID}
 }
 
 // ask makes one attempt and keeps what it taught. It reports whether the exchange is over: answered, refused, or gone.

@@ -183,7 +183,7 @@ func (x *exchange) lapsed() bool {
 		x.told.Outcome, x.aborted = telemetry.ClientClosed, true
 	case cause == nil:
 		return false
-	case errors.Is(cause, errDrained):
+	case errors.Is(cause, ErrStopping):
 		x.refuse(draining(), telemetry.Unavailable)
 	default:
 		x.refuse(&refusal{code: codeUpstreamUnavailable, message: cause.Error()}, telemetry.Exhausted)
