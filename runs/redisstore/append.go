@@ -3,8 +3,6 @@ package redisstore
 import (
 	"context"
 	"fmt"
-	"hash/crc32"
-	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
@@ -77,7 +75,7 @@ func (s *Store) arguments(b runs.Batch) []any {
 	args = append(
 		args, b.Producer, b.Epoch, b.FirstSeq, b.Executor, b.At.UnixMicro(), b.Expect, b.Heal, begin,
 		origin.SessionID, origin.Owner, origin.CreatedAt.UnixMicro(),
-		s.o.Live.Milliseconds(), s.o.Retention.Milliseconds(), s.o.Tombstone.Milliseconds(), s.bell(b.RunID), s.ringer+" "+b.RunID,
+		s.o.Live.Milliseconds(), s.o.Retention.Milliseconds(), s.o.Tombstone.Milliseconds(), s.bell(b.RunID), s.o.Instance+" "+b.RunID,
 	)
 	for _, e := range b.Rows {
 		args = append(args, kindOf(e), string(e.Type), e.CreatedAt.UnixMicro(), []byte(e.Payload))
@@ -124,11 +122,3 @@ func answered(cmd *redis.Cmd) (runs.Answer, bool, error) {
 
 // errNoAnswer is something in Redis that none of the scripts wrote.
 var errNoAnswer = fmt.Errorf("%w: it gave an answer that is none", ErrUnavailable)
-
-// bells is how many channels there are to ring in.
-const bells = 16
-
-// bell is the channel of a run's bell.
-func (s *Store) bell(runID string) string {
-	return s.o.Prefix + "bell:" + strconv.Itoa(int(crc32.ChecksumIEEE([]byte(runID))%bells))
-}

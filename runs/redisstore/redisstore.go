@@ -18,7 +18,6 @@ package redisstore
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	_ "embed"
 	"time"
 
@@ -27,7 +26,8 @@ import (
 
 // Options of a Store. Zero values are the defaults.
 type Options struct {
-	Prefix string // of every key and channel; "hh:"
+	Prefix   string // of every key and channel; "hh:"
+	Instance string // names this hub among those that ring: its own bells it need not hear; "": it hears all
 
 	// How long keys last that nobody touches. Each append of a run begins the time anew.
 	Live      time.Duration // a run that has not ended; 6 h
@@ -50,7 +50,6 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	client redis.UniversalClient
 	o      Options
-	ringer string // names this Store among those that ring
 
 	append, read, expire, delete script
 }
@@ -72,7 +71,7 @@ var (
 // its own: the journal retries.
 func New(client redis.UniversalClient, o Options) *Store {
 	return &Store{
-		client: client, o: o.withDefaults(), ringer: rand.Text(),
+		client: client, o: o.withDefaults(),
 		append: compose("#!lua", appendLua), read: compose("#!lua flags=no-writes", readLua),
 		expire: compose("#!lua", expireLua), delete: compose("#!lua", deleteLua),
 	}
