@@ -26,7 +26,7 @@ type floor struct {
 var floors = map[string]floor{
 	".": {
 		ours:  "admin configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential telemetry",
-		third: "github.com/fsnotify/fsnotify github.com/spf13/cobra github.com/prometheus/client_golang github.com/tidwall/gjson",
+		third: "github.com/fsnotify/fsnotify github.com/redis/go-redis/v9 github.com/spf13/cobra github.com/prometheus/client_golang github.com/tidwall/gjson",
 		tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
 	},
 	"configs": {
