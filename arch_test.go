@@ -48,7 +48,7 @@ var floors = map[string]floor{
 	"router":    {ours: "quota", tests: "github.com/google/go-cmp pgregory.net/rapid"},
 	// Error bodies come in brotli and zstd, labelled or not, and the standard library undoes neither.
 	"quota":                   {third: "github.com/tidwall/gjson github.com/andybalholm/brotli github.com/klauspost/compress/zstd", tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal pgregory.net/rapid"},
-	"runs":                    {third: "github.com/tidwall/gjson github.com/tidwall/sjson", tests: "runs/memstore runs/storetest github.com/google/go-cmp pgregory.net/rapid"},
+	"runs":                    {third: "github.com/tidwall/gjson github.com/tidwall/sjson", tests: "runs/memstore runs/redact runs/storetest github.com/google/go-cmp pgregory.net/rapid"},
 	"runs/memstore":           {ours: "runs", tests: "runs/storetest"},
 	"runs/storetest":          {ours: "runs", third: "pgregory.net/rapid"},
 	"runs/sqlitestore":        {ours: "runs", third: "modernc.org/sqlite github.com/gofrs/flock", tests: "runs/storetest github.com/google/go-cmp pgregory.net/rapid"},

@@ -146,12 +146,18 @@ func (j *Journal) commit(ctx context.Context, all bool) error {
 func (j *Journal) hold(w *Writer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.queued {
-		w.queued = true
-		j.mu.Lock()
-		j.waiting = append(j.waiting, w)
-		j.mu.Unlock()
+	j.park(w)
+}
+
+// park is hold with w.mu held.
+func (j *Journal) park(w *Writer) {
+	if w.queued {
+		return
 	}
+	w.queued = true
+	j.mu.Lock()
+	j.waiting = append(j.waiting, w)
+	j.mu.Unlock()
 }
 
 func (j *Journal) requeue(w *Writer) {

@@ -22,6 +22,10 @@ type Options struct {
 	// Redact takes secrets out of a payload before anything keeps it, and returns a JSON object; nil: nothing is taken out.
 	Redact func(Type, json.RawMessage) json.RawMessage
 
+	// Hold is how many bytes at the end of a text may be the beginning of a secret, for Redact sees one delta at a time. They
+	// wait for the message's next delta, or for whatever else follows; nil: nothing waits.
+	Hold func(text string) int
+
 	FlushEvery    time.Duration // commits begin at most so often; 5 ms
 	FlushRows     int           // so many waiting rows are committed at once; 64
 	MaxEventBytes int           // payloads are cut to it, marked; 256 KiB

@@ -36,6 +36,7 @@ type Writer struct {
 	last           int64 // seq of the newest row known
 	rows, bytes    int64 // of the run, with what waits: for its caps
 	left           int64 // events left out under pressure since the last row
+	tail           draft // the end of the newest delta, which may be the beginning of a secret; see complete
 	over           bool  // the run is over a cap, and says so
 	ended, closed  bool  // the terminal and the closing row were taken in, or are stored
 	err            error // why nothing can be stored any more
@@ -54,12 +55,14 @@ var (
 )
 
 // Append takes an event in. The first terminal event wins: every later one gets ErrEnded. An event that is left out because
-// the run is over its caps, or because the store does not keep up, is no error: the journal says so in a row.
+// the run is over its caps, or because the store does not keep up, is no error: the journal says so in a row. The last word
+// of a delta may wait for what follows it: see Options.Hold.
 func (w *Writer) Append(p Payload) error {
-	d, keep, err := w.draft(p)
+	d, err := draw(p)
 	if err != nil {
 		return err
 	}
+	d.at = stamp(w.j.now())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -68,10 +71,20 @@ func (w *Writer) Append(p Payload) error {
 	if err := w.admit(d.event().Kind()); err != nil {
 		return err
 	}
-	if keep {
-		w.take(d)
+	for _, d := range w.complete(d) {
+		w.takeIn(d)
+	}
+	if w.tail.kind != "" {
+		w.j.park(w) // so that the last commit finds it
 	}
 	return nil
+}
+
+// takeIn takes what is to be kept of a draft. With w.mu held.
+func (w *Writer) takeIn(d draft) {
+	if d, keep := w.safe(d); keep {
+		w.take(d)
+	}
 }
 
 // draft is the payload as it is kept: without secrets, bounded, stamped. keep is false when nothing of it is.
@@ -79,15 +92,21 @@ func (w *Writer) draft(p Payload) (d draft, keep bool, err error) {
 	if d, err = draw(p); err != nil {
 		return d, false, err
 	}
+	d.at = stamp(w.j.now())
+	d, keep = w.safe(d)
+	return d, keep, nil
+}
+
+// safe is a draft as it may be stored; keep is false when nothing of it may.
+func (w *Writer) safe(d draft) (_ draft, keep bool) {
 	if redact := w.j.o.Redact; redact != nil {
 		d.payload = redact(d.kind, d.payload)
 	}
-	d, keep = d.bounded(w.j.o.MaxEventBytes), w.content != NoStore
+	d = d.bounded(w.j.o.MaxEventBytes)
 	if w.content == Metadata {
-		d, keep = d.bare()
+		return d.bare()
 	}
-	d.at = stamp(w.j.now())
-	return d, keep, nil
+	return d, w.content != NoStore
 }
 
 // admit is the run's order, before the store has its say: what this process already knows to be late is late here.
@@ -185,6 +204,7 @@ func (w *Writer) wake(d draft) {
 // when the store has refused a part of it, stays the answer from then on.
 func (w *Writer) Sync(ctx context.Context) (int64, error) {
 	w.mu.Lock()
+	w.release()
 	target := w.accepted
 	for w.done < target && w.err == nil {
 		settled := w.settled
@@ -246,6 +266,9 @@ func (w *Writer) send(all bool) (b Batch, ok, held bool) {
 	if w.err != nil {
 		return Batch{}, false, false
 	}
+	if all {
+		w.release()
+	}
 	if len(w.sending) == 0 && len(w.again) > 0 {
 		n := together(w.again)
 		w.sending, w.again, w.resending = w.again[:n:n], w.again[n:], true
@@ -258,7 +281,7 @@ func (w *Writer) send(all bool) (b Batch, ok, held bool) {
 		w.sending, w.waiting = slices.Clone(w.waiting[:n]), slices.Delete(w.waiting, 0, n)
 		w.flush = w.flush && len(w.waiting) > 0
 	}
-	held = len(w.waiting) > 0
+	held = len(w.waiting) > 0 || w.tail.kind != ""
 	if len(w.sending) == 0 {
 		return Batch{}, false, held
 	}
@@ -290,6 +313,7 @@ func (w *Writer) settle(a Answer) {
 	case Ended: // somebody else was first
 		w.ended = true
 		w.sending, w.again, w.waiting = w.after(w.sending), w.after(w.again), w.after(w.waiting)
+		w.tail = draft{}
 	default:
 		w.lose(a.Err())
 		return
@@ -297,6 +321,8 @@ func (w *Writer) settle(a Answer) {
 	w.tell()
 	if len(w.sending)+len(w.again)+len(w.waiting) > 0 {
 		w.j.enqueue(w, w.ended || len(w.again) > 0)
+	} else if w.tail.kind != "" {
+		w.j.park(w)
 	}
 }
 

@@ -8,6 +8,7 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"sort"
 	"strings"
 	"sync/atomic"
@@ -96,6 +97,27 @@ func (k *known) mayBeIn(s string) bool {
 		}
 	}
 	return false
+}
+
+// mostHeld is how long a secret may be that is found in pieces.
+const mostHeld = 512
+
+// promise is what may stand before a secret that has begun, or is about to.
+var promise = regexp.MustCompile(`(?i)(?:\bbearer|\bauthorization["']?[ \t]*[:=]?(?:[ \t]*["']?(?:basic|bearer|digest|token|apikey|negotiate))?|(?:key|token|secret|password|passwd|pwd|credentials?)["']?[ \t]*[:=]?)[ \t]*["']?$`)
+
+// Hold is how many bytes at the end of a text may be the beginning of a secret or of an address: its last word, with what
+// stands before it where that promises one. A text whose last word is longer than a secret is waits for nothing.
+func (r *Redactor) Hold(text string) int {
+	at := strings.LastIndexAny(text, " \t\r\n") + 1
+	if len(text)-at > mostHeld {
+		return 0
+	}
+	if before := text[max(0, at-64):at]; before != "" {
+		if m := promise.FindStringIndex(before); m != nil {
+			at -= len(before) - m[0]
+		}
+	}
+	return len(text) - at
 }
 
 // JSON is a payload without secrets, a JSON value as before. What is not JSON is redacted as text.
