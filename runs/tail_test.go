@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -28,10 +29,10 @@ func TestSecretsInPieces(t *testing.T) {
 		}
 		add(t, w, runs.ReasoningDelta{Delta: "my tok"}, runs.TokenDelta{MessageID: "n", Delta: "next"}, runs.RunDone{}, runs.RunClosed{})
 		sync(t, w)
-		var thought string
+		var thought strings.Builder
 		for _, e := range rows(t, store, "r") {
 			if e.Type == runs.TypeReasoningDelta {
-				thought += gjson.GetBytes(e.Payload, "delta").Str
+				thought.WriteString(gjson.GetBytes(e.Payload, "delta").Str)
 			}
 		}
 		run, err := j.Look(t.Context(), "r")
@@ -41,8 +42,8 @@ func TestSecretsInPieces(t *testing.T) {
 		if want := "Mail [email], use [redacted] or [redacted], then Bearer [redacted] Ünd fertignext"; run.Output != want {
 			t.Errorf("output %q, want %q", run.Output, want)
 		}
-		if thought != "my tok" {
-			t.Errorf("reasoning %q, want my tok", thought)
+		if thought.String() != "my tok" {
+			t.Errorf("reasoning %q, want my tok", thought.String())
 		}
 		if err := stop(); err != nil {
 			t.Error(err)
