@@ -8,6 +8,7 @@ type Labels struct {
 	Endpoints []string // route templates of the proxy plane
 	Roles     []string // role ids
 	Profiles  []string // profile ids
+	Providers []string // provider ids of the profiles; a Window tells of each of them, called or not
 }
 
 // Build says which program this is; the labels of hermes_hub_build_info.

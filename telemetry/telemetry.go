@@ -1,5 +1,5 @@
-// Package telemetry tells what happened: Exchange to metrics and to one log line. It knows none of the other packages;
-// everything comes in as plain strings and numbers.
+// Package telemetry tells what happened: Exchange to metrics, to one log line, and to the numbers of the last day (Window).
+// It knows none of the other packages; everything comes in as plain strings and numbers.
 //
 // The metrics are an interface: dashboards and alerts rely on these names and labels. Label values come from the
 // configuration and from closed lists; whatever else would be one is counted as "other". Never a label: keys, users,
