@@ -67,15 +67,20 @@ func (d *DB) ready(ctx context.Context, patience time.Duration) error {
 	}
 	pool := connections(d.file, forWriting)
 	defer pool.Close()
-	conn, err := pool.Conn(ctx)
+	l, err := connect(ctx, pool)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	if err := check(ctx, conn, patience); err != nil {
+	defer l.cut()
+	if err := l.settleLog(ctx); isDamage(err) {
+		return err
+	} else if err != nil { // a full disk: what is there can be read, and the writer will try again
+		d.log.Warn("the database's log cannot be written back: nothing can be stored until it can", "file", d.file, "error", err)
+	}
+	if err := check(ctx, l.Conn, patience); err != nil {
 		return err
 	}
-	return migrate(ctx, conn)
+	return migrate(ctx, l.Conn)
 }
 
 // check looks for damage. What it has not found in time is not looked for.

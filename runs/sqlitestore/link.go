@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 )
 
 // link is one connection and the statements that live as long as it does.
@@ -28,6 +29,20 @@ func (l *link) prepare(ctx context.Context, texts map[**sql.Stmt]string) error {
 			return err
 		}
 		*at, l.statements = s, append(l.statements, s)
+	}
+	return nil
+}
+
+// settleLog writes the log back into the file, syncs that and empties the log. Nothing may be written behind a log that
+// another connection left: if a sync of it has failed, what can be read of it may be in memory only, and after a loss of power
+// whatever had been synced behind it would be behind a hole.
+func (l *link) settleLog(ctx context.Context) error {
+	var busy, frames, written int
+	if err := l.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &written); err != nil {
+		return err
+	}
+	if busy != 0 {
+		return errors.New("somebody reads for so long that its log cannot be written back")
 	}
 	return nil
 }

@@ -1,12 +1,15 @@
 package sqlitestore_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"testing"
 
+	"hermes-hub/runs"
 	"hermes-hub/runs/sqlitestore"
 	"hermes-hub/runs/storetest"
 )
@@ -15,6 +18,7 @@ import (
 const (
 	childFile  = "SQLITESTORE_TEST_FILE"
 	childRound = "SQLITESTORE_TEST_ROUND"
+	childLines = "SQLITESTORE_TEST_LINES" // so many, and then it ends; "": never
 )
 
 func TestMain(m *testing.M) {
@@ -25,9 +29,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child writes until it is killed.
+// child writes until it is killed, or has written enough.
 func child(file string) error {
 	round, err := strconv.Atoi(os.Getenv(childRound))
+	if err != nil {
+		return err
+	}
+	lines, err := strconv.Atoi(cmp.Or(os.Getenv(childLines), "0"))
 	if err != nil {
 		return err
 	}
@@ -36,5 +44,29 @@ func child(file string) error {
 	if err != nil {
 		return err
 	}
-	return storetest.Write(ctx, d.Runs(), round, os.Stdout)
+	return storetest.Write(ctx, stubborn{d.Runs()}, round, &output{lines})
+}
+
+// stubborn sends again what failed, as a journal does.
+type stubborn struct{ runs.Store }
+
+func (s stubborn) Append(ctx context.Context, bs []runs.Batch) (answers []runs.Answer, err error) {
+	for range 100 {
+		if answers, err = s.Store.Append(ctx, bs); err == nil {
+			break
+		}
+	}
+	return answers, err
+}
+
+var errEnough = errors.New("enough")
+
+// output is stdout for so many lines; 0: for ever.
+type output struct{ lines int }
+
+func (o *output) Write(b []byte) (int, error) {
+	if o.lines--; o.lines == 0 {
+		return 0, errEnough
+	}
+	return os.Stdout.Write(b)
 }

@@ -24,6 +24,10 @@ func newSession(ctx context.Context, pool *sql.DB) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.settleLog(ctx); err != nil {
+		l.cut()
+		return nil, err
+	}
 	s := &session{link: l, runs: known{hot: map[string]*run{}}}
 	err = l.prepare(ctx, map[**sql.Stmt]string{
 		&s.begin:    `BEGIN IMMEDIATE`,

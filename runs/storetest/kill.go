@@ -53,7 +53,7 @@ func Write(ctx context.Context, s runs.Store, round int, out io.Writer) error {
 						err = answers[0].Err()
 					}
 					if err == nil {
-						err = acked(b, answers[0].First)
+						err = acked(b, answers[0].Last-int64(len(b.Rows))+1) // First is 0 of what was stored by a call that failed
 					}
 					if err != nil {
 						failed <- err
@@ -111,37 +111,48 @@ func Kill(t *testing.T, rounds string, child func(testing.TB, int) *exec.Cmd, re
 			t.Fatalf("the number of rounds: %v", err)
 		}
 	}
-	all, newest := map[string]map[int64]string{}, map[string]map[int64]string{} // sums of acknowledged rows by run and seq
-	count := 0
+	all, count := Acked{}, 0
 	for round := range times {
 		t.Run(fmt.Sprint("round ", round), func(t *testing.T) {
-			newest = map[string]map[int64]string{}
+			newest := Acked{}
 			for line := range killedAfterAWhile(t, child(t, round)) {
-				f := strings.Fields(line)
-				if len(f) != 3 || len(f[2]) != 8 {
-					continue // it was killed while it wrote the line
-				}
-				seq, _ := strconv.ParseInt(f[1], 10, 64) // a number: the line is whole
-				for _, sums := range []map[string]map[int64]string{all, newest} {
-					if sums[f[0]] == nil {
-						sums[f[0]] = map[int64]string{}
-					}
-					sums[f[0]][seq] = f[2]
-				}
+				newest.Add(line)
+				all.Add(line)
 				count++
 			}
 			s := reopen(t)
-			for run, sums := range newest {
-				wantAcked(t, s, run, sums)
+			newest.Want(t, s)
+			for run := range newest {
 				wantIdempotent(t, s, run, round)
 			}
 		})
 	}
-	s := reopen(t)
-	for run, sums := range all {
+	all.Want(t, reopen(t))
+	t.Logf("%d rounds, %d rows acknowledged in %d runs", times, count, len(all))
+}
+
+// Acked are the sums of acknowledged rows by run and seq.
+type Acked map[string]map[int64]string
+
+// Add takes in a line that Write printed. One that is not whole, for its child was killed, is ignored.
+func (a Acked) Add(line string) {
+	f := strings.Fields(line)
+	if len(f) != 3 || len(f[2]) != 8 {
+		return
+	}
+	if a[f[0]] == nil {
+		a[f[0]] = map[int64]string{}
+	}
+	seq, _ := strconv.ParseInt(f[1], 10, 64) // a number: the line is whole
+	a[f[0]][seq] = f[2]
+}
+
+// Want wants all of the rows in logs without a hole.
+func (a Acked) Want(t *testing.T, s runs.Store) {
+	t.Helper()
+	for run, sums := range a {
 		wantAcked(t, s, run, sums)
 	}
-	t.Logf("%d rounds, %d rows acknowledged in %d runs", times, count, len(all))
 }
 
 // killedAfterAWhile runs a command, kills it 1 to 300 ms after its first line, and yields all lines.
