@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -87,19 +88,37 @@ type posting struct {
 	key   string
 }
 
-// posted makes rows of the events that leave one.
-func (j *Journal) posted(p Post) ([]posting, error) {
-	w := j.writer(p.RunID, p.Fence, p.Content)
-	var rows []posting
+// posted makes rows of the events that leave one. A secret that is split over neighbouring deltas without keys is found, if
+// they come in one Post: between two there is nothing that could wait.
+func (j *Journal) posted(p Post) (rows []posting, err error) {
+	w := j.writer(p.RunID, p.Fence, cmp.Or(p.Content, Redacted))
+	push := func(key string, ds ...draft) {
+		for _, d := range ds {
+			if d, keep := w.safe(d); keep {
+				rows = append(rows, posting{d, key})
+			}
+		}
+	}
+	release := func() {
+		if w.tail.kind != "" {
+			push("", w.tail)
+			w.tail = draft{}
+		}
+	}
 	for i, e := range p.Events {
-		d, keep, err := w.draft(e.Payload)
+		d, err := draw(e.Payload)
 		if err != nil {
 			return nil, fmt.Errorf("events[%d]: %w", i, err)
 		}
-		if keep {
-			rows = append(rows, posting{d, e.Key})
+		d.at = stamp(j.now())
+		if e.Key != "" {
+			release()
+			push(e.Key, d)
+		} else {
+			push("", w.complete(d)...)
 		}
 	}
+	release()
 	return rows, nil
 }
 

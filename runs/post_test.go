@@ -151,6 +151,24 @@ func TestPostBounds(t *testing.T) {
 	})
 }
 
+// A secret is not let through by posting it in two pieces at once (J28).
+func TestPostSplitSecret(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, s, post := outside(t, func(o *runs.Options) {
+			o.Redact = func(_ runs.Type, p json.RawMessage) json.RawMessage {
+				return json.RawMessage(strings.ReplaceAll(string(p), "sk-secret", "[redacted]"))
+			}
+			o.Hold = func(text string) int { return len(text) - strings.LastIndexByte(text, ' ') - 1 }
+		})
+		if got := post(runs.Post{Expect: runs.AnySeq}, `token.delta{"delta":"sk-"} token.delta{"delta":"secret"} k=progress`); got != "2-3" {
+			t.Error(got)
+		}
+		if got := stored(t, s, "r") + string(rows(t, s, "r")[1].Payload); got != `1:run.started 2:token.delta 3:progress{"delta":"[redacted]"}` {
+			t.Error(got)
+		}
+	})
+}
+
 // Whether an event was stored when the store failed, nobody knows: with its key it is posted again and is there once (I7).
 func TestPostAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
