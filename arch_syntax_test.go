@@ -42,6 +42,8 @@ var clocks = map[string]string{
 	"runs/sqlitestore/sqlitestore.go": "stamps: the field now, for the name of a damaged file",
 	"runs/storetest/kill.go":          "a test: draws when a child is killed",
 
+	"telemetry/host/sampler.go": "stamps each reading; a timer: when the next is due",
+
 	"router/credential/keyring.go": "stamps: the field now",
 	"router/credential/run.go":     "a loop: looks at the files again; a file that is being written is given time",
 	"router/credential/lock.go":    "how long another's lock has been untouched; keeps ours fresh",
