@@ -11,7 +11,7 @@ local n = (#ARGV - ROWS) / WIDTH
 local h, deleted = load()
 local known = h ~= nil
 if not known then
-  h = { s = 0, ep = 0, jf = 0, jt = 0, f = 0, es = 0, c = 0, x = 0, n = 0, b = 0, xa = 0, top = 0 }
+  h = { s = 0, ep = 0, jf = 0, jt = 0, f = 0, es = 0, c = 0, x = 0, n = 0, b = 0, xa = 0, u = 0, top = 0 }
   h.h, h.ha, h.et, h.ea, h.sid, h.own, h.cr, h.inc = '', '', '', '', session, owner, created, ''
 end
 local mark = { epoch = 0, seq = 0, last = 0 }
@@ -65,7 +65,7 @@ elseif n > 0 and expect == -1 then
     local info = redis.pcall('INFO', 'server')
     h.inc = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or inc
   end
-  if h.rebuilt or inc ~= '' and inc ~= h.inc then jump(0) end
+  if h.u == 1 or inc ~= '' and inc ~= h.inc then jump(0) end
 end
 
 -- From here on it is written.
@@ -82,7 +82,7 @@ for i = ROWS + 1, #ARGV, WIDTH do
   if string.sub(kind, 1, 1) == 't' then h.es, h.et, h.ea = h.s, string.sub(kind, 3), ARGV[i + 2] end
   if kind == 'c' then h.c = 1 end
 end
-if n > 0 then mark.seq, mark.last = first + n - 1, h.s end
+if n > 0 then mark.seq, mark.last, h.u = first + n - 1, h.s, 0 end
 local rowsFor, headFor = live, live
 if h.es ~= 0 then
   rowsFor, headFor = retention, retention + tombstone

@@ -1,13 +1,13 @@
 -- What every script begins with. KEYS[1] is a run's meta, a hash; KEYS[2] are its rows, a stream.
 --
--- The meta has the fields of runs.Head, "p:<producer>" for each mark, and xa, when its rows expire (ms). A row's id is
--- <seq>-0. Its k is n, p or c for a normal, post-terminal or closing row, or t:<state> for the terminal one; y its type, a its
+-- The meta has the fields of runs.Head, "p:<producer>" for each mark, xa, when its rows expire (ms), u, whether it was made of
+-- the rows, and inc, the server that took in the newest producer. A row's id is <seq>-0. Its k is n, p or c for a normal, post-terminal or closing row, or t:<state> for the terminal one; y its type, a its
 -- time (µs), e its epoch, d its payload. The entry 0-1 is no row: it tells how the run began, for when the meta is lost.
 --
 -- Numbers stay below 1e14, so that Lua keeps them exact. They become text by %d: tostring would write 1e+14.
 local STEP = 1048576 -- runs.epochStep
 local TEXTS = { 'h', 'ha', 'et', 'ea', 'sid', 'own', 'cr', 'inc' }
-local NUMBERS = { 's', 'ep', 'jf', 'jt', 'f', 'es', 'c', 'x', 'n', 'b', 'xa' }
+local NUMBERS = { 's', 'ep', 'jf', 'jt', 'f', 'es', 'c', 'x', 'n', 'b', 'xa', 'u' }
 
 local function text(n) return string.format('%d', n) end
 local function id(seq) return text(seq) .. '-0' end
@@ -51,7 +51,7 @@ local function rebuild(h, top)
     h.jf = seqOf(newest(id(h.jt)))
   end
   ending(h)
-  h.rebuilt = true
+  h.u = 1
 end
 
 -- load returns the run's head, nil when there is nothing; and whether it was deleted.

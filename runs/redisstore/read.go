@@ -17,7 +17,7 @@ import (
 
 // What the script answers with: the head and the oldest seq, then the values of each row.
 const (
-	headWide = 20
+	headWide = 21
 	rowWide  = 6
 )
 
@@ -95,7 +95,7 @@ func (r *reader) head(runID string) runs.Head {
 	h.Last, h.Epoch, h.JumpFrom, h.JumpTo, h.Fence, h.EndSeq = r.number(), r.number(), r.number(), r.number(), r.number(), r.number()
 	h.Closed, h.Expired = r.number() == 1, r.number() == 1
 	h.Rows, h.Bytes = r.number(), r.number()
-	_ = r.number() // when its rows expire
+	_, _ = r.number(), r.number() // when its rows expire, and whether this was made of them
 	h.First = r.number()
 	return h
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"hermes-hub/runs"
+	"hermes-hub/runs/redisstore"
 	"hermes-hub/runs/storetest"
 )
 
@@ -16,6 +17,15 @@ func TestStoreDouble(t *testing.T) {
 func TestStore(t *testing.T) {
 	c := serve(t).client(t)
 	storetest.Run(t, func(testing.TB) runs.Store { return store(c) })
+}
+
+func TestStoreReopened(t *testing.T) {
+	server := serve(t)
+	storetest.Durable(t, func(t testing.TB) (runs.Store, func() runs.Store) {
+		prefix := nextPrefix()
+		open := func() runs.Store { return redisstore.New(server.client(t), redisstore.Options{Prefix: prefix}) }
+		return open(), open
+	})
 }
 
 func BenchmarkStore(b *testing.B) {

@@ -45,7 +45,7 @@ func serve(t testing.TB, args ...string) *server {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly", "yes", "--enable-debug-command", "yes"}, args...)
+	s.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly", "yes", "--repl-diskless-sync-delay", "0"}, args...)
 	s.start(t)
 	t.Cleanup(func() { s.kill(t) })
 	return s
@@ -82,13 +82,17 @@ func (s *server) signal(t testing.TB, sig syscall.Signal) {
 func (s *server) client(t testing.TB) *redis.Client { return client(t, s.addr) }
 
 func client(t testing.TB, addr string) *redis.Client {
-	c := redis.NewClient(&redis.Options{
+	c := newClient(addr)
+	t.Cleanup(func() { _ = c.Close() }) // a test may have closed it
+	return c
+}
+
+func newClient(addr string) *redis.Client {
+	return redis.NewClient(&redis.Options{
 		Addr: addr, ContextTimeoutEnabled: true, DialTimeout: 300 * time.Millisecond, ReadTimeout: time.Second, WriteTimeout: time.Second,
 		PoolTimeout: time.Second, MaxRetries: -1, DialerRetries: 1, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
-	t.Cleanup(func() { _ = c.Close() }) // a test may have closed it
-	return c
 }
 
 // do is a command that must succeed.
@@ -140,7 +144,9 @@ func (firstLines) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 
 var prefixes atomic.Int64
 
+func nextPrefix() string { return fmt.Sprintf("hh%d:", prefixes.Add(1)) }
+
 // store is an empty one: it has keys of its own.
 func store(c redis.UniversalClient) *redisstore.Store {
-	return redisstore.New(c, redisstore.Options{Prefix: fmt.Sprintf("hh%d:", prefixes.Add(1))})
+	return redisstore.New(c, redisstore.Options{Prefix: nextPrefix()})
 }
