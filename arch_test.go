@@ -25,7 +25,7 @@ type floor struct {
 // floors is the table of ARCHITECTURE.md. Imports go down only, never sideways.
 var floors = map[string]floor{
 	".": {
-		ours:  "admin configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential telemetry",
+		ours:  "admin configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential runs runs/httpapi runs/memstore runs/redact runs/redisstore runs/runtime runs/sqlitestore telemetry",
 		third: "github.com/fsnotify/fsnotify github.com/redis/go-redis/v9 github.com/spf13/cobra github.com/prometheus/client_golang github.com/tidwall/gjson",
 		tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
 	},

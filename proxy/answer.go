@@ -46,6 +46,7 @@ func (t *try) answer(res *http.Response) *failure {
 	if err := writeOut(x.w, x.conn, body); err != nil {
 		x.told.Outcome, x.told.Err, x.aborted = telemetry.ClientClosed, err.Error(), true
 	}
+	t.words().whole(x.surface.protocol, body)
 	return nil
 }
 

@@ -22,6 +22,7 @@ type Config struct {
 	ConnectTimeout    time.Duration
 	FirstTokenTimeout time.Duration
 	IdleTimeout       time.Duration
+	Record            Depth // journal.record_calls, no deeper than journal.content; of no use without a Recorder
 }
 
 // Key is a client of the proxy plane.

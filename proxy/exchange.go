@@ -29,6 +29,7 @@ type exchange struct {
 	pathed   string            // the role in the path, "" = none
 	inner    *Call             // of the hub's own, nil = the client is outside
 	runID    string            // the run that it belongs to, or leaves; "" = none
+	record   *record           // what it leaves; nil = nothing, or not yet
 	key      *Key              // nil when no key is needed
 	body     []byte
 	req      wire.Request
@@ -94,6 +95,9 @@ func (x *exchange) finish() {
 		x.p.trails.Record(x.told.ID, &x.plan, x.role.Source, x.tried)
 	}
 	x.p.telemetry.Observe(&x.told)
+	if x.record != nil { // behind Observe, which knows what it has cost
+		x.p.scribe.end(x.record, &x.told)
+	}
 	x.p.telemetry.Inflight(-1)
 }
 

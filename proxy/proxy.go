@@ -61,6 +61,7 @@ type Options struct {
 
 	Runs      RunRoutes // nil = there are no such routes
 	Responses Responses // nil = answers are not kept, and not made while nobody listens
+	Recorder  Recorder  // keeps what calls leave, as Config.Record says; nil = they leave nothing
 }
 
 // Proxy is the plane. Handler serves it.
@@ -80,6 +81,7 @@ type Proxy struct {
 	started     int64 // epoch seconds: the models' creation time
 	gate        *gate
 	seals       *seals
+	scribe      *scribe // nil = calls leave nothing
 }
 
 // New is a proxy plane. Nothing is called before its first request.
@@ -90,6 +92,9 @@ func New(o Options) *Proxy {
 		credentials: o.Credentials, runs: o.Runs, responses: o.Responses, gate: newGate(), seals: newSeals(),
 	}
 	p.settings.Store(newSettings(o.Config))
+	if o.Recorder != nil {
+		p.scribe = &scribe{recorder: o.Recorder, logger: o.Logger}
+	}
 	if p.transport == nil {
 		p.own = newTransports(o.Config.ConnectTimeout)
 		p.transport = p.own.of
@@ -111,6 +116,15 @@ func (p *Proxy) Configure(c Config) {
 // Drain refuses every request that has not begun and waits for those that have. When ctx ends first it cuts them: a stream
 // ends with the protocol's error event, so that no client takes it for whole. It returns how many were cut.
 func (p *Proxy) Drain(ctx context.Context) (cut int) { return p.gate.drain(ctx) }
+
+// Settle waits until the recorder was told of everything that has happened so far. After Drain, and before whatever the
+// recorder writes to is closed, it brings the ends of the last calls there.
+func (p *Proxy) Settle(ctx context.Context) error {
+	if p.scribe == nil {
+		return nil
+	}
+	return p.scribe.settle(ctx)
+}
 
 // Close gives up the connections to upstreams that nobody uses.
 func (p *Proxy) Close() {

@@ -46,6 +46,7 @@ type stream struct {
 	meaningful bool       // content has come
 	torn       bool       // part of an oversized event went out, its end did not
 	chat       chatTap    // the tap of most streams
+	words      *words     // beside the tap; nil = nobody listens
 }
 
 // streamBuffers are a stream's working memory, used again by the next one.
@@ -94,9 +95,18 @@ func (t *try) relayEvents(res *http.Response, body io.Reader, between tap) *fail
 		s.chat.wantsUse = t.x.req.WantsUse
 		s.tap = &s.chat
 	}
+	if s.words = t.words(); s.words != nil {
+		if translation, ok := s.tap.(*translation); ok {
+			translation.words = s.words
+		}
+	}
 	s.down = downstream{w: t.x.w, conn: t.x.conn, heartbeat: t.x.surface.dialect.heartbeat, gone: t.stop}
 	defer s.down.close()
-	return s.run()
+	f := s.run()
+	if t.x.committed {
+		s.words.finish()
+	}
+	return f
 }
 
 // tap is the one between the account's protocol and the client's; nil = both are chat completions.
@@ -216,6 +226,7 @@ func (s *stream) event(e *wire.Event) {
 		}
 		return
 	}
+	s.words.pass(e)
 	s.out = s.tap.take(e, s.out, &s.gist)
 }
 
@@ -254,6 +265,9 @@ func (s *stream) flush() error {
 	err := s.down.send(s.out, s.torn)
 	s.t.clock.resume()
 	s.out = s.out[:0]
+	if s.words != nil {
+		s.words.told(time.Now())
+	}
 	return err
 }
 

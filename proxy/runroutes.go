@@ -20,6 +20,10 @@ type Client struct {
 	Role        string   // id of the role in the path, "" = none; the key may use it
 	DefaultRole string   // of the key, "" = none
 	Roles       []string // ids of the roles that the key may use; empty = all
+
+	// RoleID is the id of the role that a request names elsewhere, by id or alias: *router.UnknownRoleError when there is
+	// none, *router.RoleForbiddenError when the key may not use it.
+	RoleID func(name string) (string, error)
 }
 
 // RunRoutes serve what is below /v1/capabilities, /v1/runs and /v1/sessions. The request is one of a client that is known:
@@ -102,18 +106,29 @@ func (p *Proxy) client(key *Key, role string) (c Client, no *refusal) {
 	if key != nil {
 		c = Client{Name: key.Name, DefaultRole: key.DefaultRole, Roles: key.Roles}
 	}
+	c.RoleID = func(name string) (string, error) { return p.roleID("the request", name, c.Roles) }
 	if role == "" {
 		return c, nil
 	}
-	bound, ok := p.router.Snapshot().Table.Role(role)
-	if !ok {
-		return c, roleRefusal(&router.UnknownRoleError{Carrier: "path", Name: role})
+	id, err := p.roleID("path", role, c.Roles)
+	if err != nil {
+		return c, roleRefusal(err)
 	}
-	if len(c.Roles) > 0 && !slices.Contains(c.Roles, bound.ID) {
-		return c, roleRefusal(&router.RoleForbiddenError{Role: bound.ID})
-	}
-	c.Role = bound.ID
+	c.Role = id
 	return c, nil
+}
+
+// roleID finds a role among those that a key may use.
+func (p *Proxy) roleID(carrier, name string, allowed []string) (string, error) {
+	role, ok := p.router.Snapshot().Table.Role(name)
+	switch {
+	case !ok:
+		return "", &router.UnknownRoleError{Carrier: carrier, Name: name}
+	case len(allowed) > 0 && !slices.Contains(allowed, role.ID):
+		return "", &router.RoleForbiddenError{Role: role.ID}
+	default:
+		return role.ID, nil
+	}
 }
 
 // within is an address as it is without the role in front, its path cleaned. An escaped slash in a segment stays one.

@@ -27,7 +27,9 @@ func (x *exchange) serve() {
 	if !x.read() {
 		return
 	}
-	if no := x.identify(); no != nil {
+	no := x.identify()
+	x.keep()
+	if no != nil {
 		x.refuse(no, refusedAs(no))
 		return
 	}

@@ -22,6 +22,8 @@ type surface struct {
 	own bool
 	// aside says that a call says nothing of the account that got it: it consumes nothing, and has limits of its own.
 	aside bool
+	// generates says that an answer is made of a model's words: a call leaves a run, where calls do.
+	generates bool
 	// alone says that no other protocol has the like: an account of another one cannot be asked by translation.
 	alone bool
 	// stores says that a provider keeps what it answers unless it is told not to.
@@ -34,11 +36,11 @@ type surface struct {
 var (
 	chatSurface = surface{
 		endpoint: "/v1/chat/completions", protocol: router.ProtocolChat, path: "/chat/completions", dialect: &openAI,
-		shape: wire.Chat, whole: chatAnswer, own: true, unseal: wire.UnsealChat, seal: "messages[].reasoning_details", structured: "response_format",
+		shape: wire.Chat, whole: chatAnswer, own: true, generates: true, unseal: wire.UnsealChat, seal: "messages[].reasoning_details", structured: "response_format",
 	}
 	completionSurface = surface{
 		endpoint: "/v1/completions", protocol: router.ProtocolChat, path: "/completions", dialect: &openAI,
-		shape: wire.Completion, whole: chatAnswer, own: true, alone: true,
+		shape: wire.Completion, whole: chatAnswer, own: true, generates: true, alone: true,
 	}
 	embeddingSurface = surface{
 		endpoint: "/v1/embeddings", protocol: router.ProtocolChat, path: "/embeddings", dialect: &openAI,
@@ -46,7 +48,7 @@ var (
 	}
 	messagesSurface = surface{
 		endpoint: "/v1/messages", protocol: router.ProtocolMessages, path: "/v1/messages", dialect: &anthropic,
-		shape: wire.Messages, whole: wire.ReadMessagesAnswer, own: true, unseal: wire.UnsealMessages, seal: "messages[].content[].thinking", structured: "output_config",
+		shape: wire.Messages, whole: wire.ReadMessagesAnswer, own: true, generates: true, unseal: wire.UnsealMessages, seal: "messages[].content[].thinking", structured: "output_config",
 	}
 	countSurface = surface{
 		endpoint: "/v1/messages/count_tokens", protocol: router.ProtocolMessages, path: "/v1/messages/count_tokens", dialect: &anthropic,
@@ -54,12 +56,12 @@ var (
 	}
 	responsesSurface = surface{
 		endpoint: "/v1/responses", protocol: router.ProtocolResponses, path: "/responses", dialect: &openAI,
-		shape: wire.Responses, whole: wire.ReadResponsesAnswer, own: true,
+		shape: wire.Responses, whole: wire.ReadResponsesAnswer, own: true, generates: true,
 		unseal: wire.UnsealResponses, seal: "input[].reasoning", structured: "text.format", stores: true,
 	}
 	compactSurface = surface{
 		endpoint: "/v1/responses/compact", protocol: router.ProtocolResponses, path: "/responses/compact", dialect: &openAI,
-		shape: wire.Shape{Needs: "input", Keeps: true}, whole: wire.ReadResponsesAnswer, own: true,
+		shape: wire.Shape{Needs: "input", Keeps: true}, whole: wire.ReadResponsesAnswer, own: true, generates: true,
 		unseal: wire.UnsealResponses, seal: "input[].reasoning", alone: true, lacks: "compact a conversation",
 	}
 )

@@ -17,6 +17,7 @@ type translation struct {
 	chunks  chat.Stream
 	events  []neutral.Event
 	sealed  func(value string) // told of reasoning that only the account can open
+	words   *words
 	ended   bool
 }
 
@@ -43,6 +44,7 @@ func (t *translation) take(e *wire.Event, dst []byte, h *gist) []byte {
 		if h.note(event, t.sealed); h.trouble != nil {
 			return dst
 		}
+		t.words.hear(event)
 		dst = t.chunks.Append(dst, event)
 	}
 	switch {

@@ -26,6 +26,8 @@ type Request struct {
 	// Session is the first of prompt_cache_key, metadata.session_id, metadata.user_id and user.
 	Session string
 	Kept    Kept
+	// Metadata is where the member stands, an object; not found when there is none.
+	Metadata Span
 	// What the request needs of a model, as far as members at the top tell.
 	Tools      bool // there are tools to call
 	Structured bool // the answer must be by a JSON schema
@@ -153,6 +155,7 @@ func (r *Request) takeMetadata(body []byte, at Span) (session, user string, err 
 	if text[0] != '{' {
 		return "", "", &FieldError{"metadata", "must be an object, not " + Kind(text)}
 	}
+	r.Metadata = at
 	fields := [...]struct {
 		name string
 		into *string

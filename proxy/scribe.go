@@ -1,0 +1,168 @@
+package proxy
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+
+	"hermes-hub/telemetry"
+)
+
+const (
+	mostOpen = 1 << 14  // calls that are being recorded; more leave nothing
+	mostHeld = 64 << 20 // bytes of bodies whose last words the recorder was not told yet
+)
+
+// scribe tells the recorder of calls, beside them: whatever a recorder does, no request waits for it. Its goroutine is there
+// only while there is something to tell.
+type scribe struct {
+	recorder Recorder
+	logger   *slog.Logger
+
+	mu   sync.Mutex    // guards records too
+	due  []*record     // with news, each once
+	open int           // records that were not told to their end
+	held int           // bytes of their bodies
+	full bool          // calls leave nothing, for too many are open
+	done chan struct{} // closed when the worker ends; nil without one
+}
+
+// admit begins a record, and reports whether there is room for it.
+func (s *scribe) admit(r *record) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	full := s.open >= mostOpen
+	if full != s.full {
+		s.full = full
+		s.logger.Warn("calls leave no run while the journal does not keep up", "left_out", full, "open", s.open)
+	}
+	if full {
+		return false
+	}
+	s.open++
+	if s.held+len(r.body) > mostHeld {
+		r.body = nil
+	}
+	s.held += len(r.body)
+	s.queue(r)
+	return true
+}
+
+// say adds what has been said since the last time.
+func (s *scribe) say(r *record, pieces []saying) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, piece := range pieces {
+		size := piece.size()
+		if r.untold+size <= mostUntold {
+			r.untold += size
+			r.said = append(r.said, piece)
+			continue
+		}
+		if n := len(r.said); n == 0 || r.said[n-1].kind != saidLess {
+			r.said = append(r.said, saying{kind: saidLess})
+		}
+		r.said[len(r.said)-1].left++
+	}
+	s.queue(r)
+}
+
+// end tells how the call ended.
+func (s *scribe) end(r *record, story *telemetry.Exchange) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.story, r.ended = *story, true
+	s.queue(r)
+}
+
+// queue says that there is news. It runs under mu.
+func (s *scribe) queue(r *record) {
+	if !r.queued {
+		r.queued = true
+		s.due = append(s.due, r)
+	}
+	if s.done == nil {
+		s.done = make(chan struct{})
+		go s.work(s.done)
+	}
+}
+
+// work tells what there is to tell.
+func (s *scribe) work(done chan struct{}) {
+	defer close(done)
+	var due []*record
+	for {
+		s.mu.Lock()
+		due, s.due = s.due, due[:0]
+		if len(due) == 0 {
+			s.done = nil
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		for i, r := range due {
+			s.tell(r)
+			due[i] = nil
+		}
+	}
+}
+
+// tell tells the news of one call.
+func (s *scribe) tell(r *record) {
+	s.mu.Lock()
+	pieces, ended := r.said, r.ended
+	r.said, r.untold, r.queued = nil, 0, false
+	s.mu.Unlock()
+	s.telling(r, pieces, ended)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held -= len(r.body)
+	r.body = nil
+	if ended {
+		s.open--
+	}
+}
+
+// telling calls the recorder. A recorder that panics hears no more of this call.
+func (s *scribe) telling(r *record, pieces []saying, ended bool) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.recording = nil
+			s.logger.Error("panic while recording a call", "request", r.facts.RequestID, "panic", cause, "stack", string(debug.Stack()))
+		}
+	}()
+	if !r.begun {
+		r.begun = true
+		if r.body != nil {
+			r.facts.Input = lastWords(r.body)
+		}
+		r.recording = s.recorder.Record(&r.facts)
+	}
+	if r.recording == nil {
+		return
+	}
+	for i := range pieces {
+		pieces[i].tell(r.recording)
+	}
+	if ended {
+		r.recording.End(&r.story)
+	}
+}
+
+// settle waits until everything is told that is to be told now.
+func (s *scribe) settle(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		done := s.done
+		s.mu.Unlock()
+		if done == nil {
+			return nil
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
