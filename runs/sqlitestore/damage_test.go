@@ -106,6 +106,7 @@ func TestDamageOneByte(t *testing.T) {
 }
 
 func TestDamageTorn(t *testing.T) {
+	t.Parallel()
 	file, payloads := written(t)
 	for _, size := range []int{0, 1, 99, 100, 512, 4095, 4096, len(file) / 2, len(file) / 2 &^ 4095, len(file) - 4096, len(file) - 1} {
 		t.Run(fmt.Sprint("cut at ", size), func(t *testing.T) { wreck(t, file[:size], payloads) })

@@ -21,6 +21,7 @@ func childOf(file string, round int, wrapped ...string) *exec.Cmd {
 
 // X03. HUB_KILL_ROUNDS says how often.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	file := fresh(t)
 	storetest.Kill(t, os.Getenv("HUB_KILL_ROUNDS"),
 		func(_ testing.TB, round int) *exec.Cmd { return childOf(file, round) },

@@ -79,6 +79,7 @@ func lostPower(t *testing.T, content []byte, calls []call, moments int) {
 
 // The power goes at any moment: between two sectors of a write, before a sync, while the log is written back.
 func TestPowerLoss(t *testing.T) {
+	t.Parallel()
 	file, content := made(t)
 	lostPower(t, content, recorded(t, file, 2500), 60)
 }
@@ -86,6 +87,7 @@ func TestPowerLoss(t *testing.T) {
 // Syncs fail, and what they were to sync is lost, whatever later ones say. A commit whose sync failed could still be read from
 // memory after its connection was gone, was taken for stored, and everything behind it went with the power.
 func TestPowerLossAfterFailedSyncs(t *testing.T) {
+	t.Parallel()
 	for _, when := range []string{"30..60+2", "20+11"} {
 		t.Run(when, func(t *testing.T) {
 			file, content := made(t)
@@ -101,6 +103,7 @@ func TestPowerLossAfterFailedSyncs(t *testing.T) {
 // The log of the last commits, cut at bytes that are no boundary of anything, or with one byte of its unsynced end changed:
 // each commit is there if all of it is, and none behind one that is not.
 func TestPowerLossInTheLog(t *testing.T) {
+	t.Parallel()
 	file, content := made(t)
 	const log, step = "hub.db-wal", 211
 	d, acked := disk{"hub.db": {synced: content}}, storetest.Acked{}

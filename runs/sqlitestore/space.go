@@ -11,9 +11,9 @@ import (
 // Space is a named part of the file for small state of another kind: values by key, both of them the owner's affair. Values
 // are handed over, not copied.
 //
-// What Save, SaveAll, Drop and DropBelow returned without an error has been synced; after an error nothing of it is there,
-// unless the error was ctx's. They share the transactions of everybody else who writes at the time. Load and All see what
-// was committed before they began.
+// What Save, SaveAll, Drop and DropBelow returned without an error has been synced. After an error all of the call may have
+// been done, or nothing: doing it again is right. They share the transactions of everybody else who writes at the time. Load
+// and All see what was committed before they began.
 type Space struct {
 	db   *DB
 	name string

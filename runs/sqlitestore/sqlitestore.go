@@ -9,8 +9,9 @@
 // one. The writer knows the heads of the runs that it writes to, for nobody else writes: a second process on the same file
 // is refused at once.
 //
-// An error of the file (a full disk, a failed sync, one that became read-only) fails the calls of that transaction, leaves
-// nothing of them behind, and makes the writer begin with a new connection: once there is room again, it goes on.
+// An error of the file (a full disk, a failed sync, one that became read-only) fails the calls of that transaction and makes
+// the writer begin anew: with a new connection, which writes SQLite's log back and empties it before anything is written
+// behind it. Until that succeeds everything that writes fails; then it goes on by itself. Reading goes on all the time.
 //
 // A damaged file keeps nobody from starting: Open moves it aside, begins a new one and takes over what can still be read. A
 // row carries a checksum, for SQLite's pages have none: one that is not what was written is left out, and the journal shows

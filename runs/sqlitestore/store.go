@@ -11,8 +11,8 @@ import (
 // Store is the runs.Store in a DB. What it answered has been synced.
 type Store struct{ db *DB }
 
-// Append is runs.Store's. Calls that come at the same time are one transaction; after an error nothing of the batches is
-// stored, unless it was ctx's.
+// Append is runs.Store's. Calls that come at the same time are one transaction. When it fails, so do they all: nothing of them
+// is seen, unless the error was ctx's or came from the sync itself.
 func (s *Store) Append(ctx context.Context, batches []runs.Batch) ([]runs.Answer, error) {
 	size := 0
 	for _, b := range batches {

@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,11 +35,15 @@ func fresh(t testing.TB) string { return filepath.Join(t.TempDir(), "hub", "hub.
 
 func open(t testing.TB) runs.Store { return db(t, fresh(t)).Runs() }
 
-func TestStore(t *testing.T) { storetest.Run(t, open) }
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, open)
+}
 
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, open) }
 
 func TestDurable(t *testing.T) {
+	t.Parallel()
 	storetest.Durable(t, func(t testing.TB) (runs.Store, func() runs.Store) {
 		file := fresh(t)
 		d := db(t, file)
@@ -98,5 +103,29 @@ func TestHostilePayloads(t *testing.T) {
 		if string(e.Payload) != string(b.Rows[i].Payload) || e.Type != b.Rows[i].Type {
 			t.Errorf("row %d came back as %s %.40q", i+1, e.Type, e.Payload)
 		}
+	}
+}
+
+// A page of a list costs the same among many runs as among few.
+func BenchmarkList(b *testing.B) {
+	s := open(b)
+	for begin := 0; begin < 100_000; begin += 1000 {
+		var bs []runs.Batch
+		for i := range 1000 {
+			one := once(fmt.Sprint("r", begin+i))
+			one.Begin.SessionID, one.Begin.CreatedAt = fmt.Sprint("s", i%100), day.Add(time.Duration(begin+i)*time.Second)
+			bs = append(bs, one)
+		}
+		store(b, s, bs...)
+	}
+	for _, f := range []runs.Filter{{}, {Owner: "me"}, {Owner: "me", SessionID: "s7"}, {Active: true}, {After: runs.Head{RunID: "r", CreatedAt: day.Add(time.Hour)}}} {
+		f.Limit = 50
+		b.Run(fmt.Sprintf("owner=%s,session=%s,active=%v,after=%s", f.Owner, f.SessionID, f.Active, f.After.RunID), func(b *testing.B) {
+			for b.Loop() {
+				if heads, err := s.List(b.Context(), f); len(heads) != 50 || err != nil {
+					b.Fatalf("%d heads, %v", len(heads), err)
+				}
+			}
+		})
 	}
 }

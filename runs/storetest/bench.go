@@ -2,13 +2,16 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"hermes-hub/runs"
 )
 
-// Bench measures stores: rows committed in a second one by one and in group commits, and rows read.
+// Bench measures stores: rows committed in a second one by one and in group commits, how long a row takes to be readable, and
+// rows read in a second.
 func Bench(b *testing.B, open func(testing.TB) runs.Store) {
 	for _, size := range []int{1, 64} {
 		b.Run(fmt.Sprintf("append/rows=%d", size), func(b *testing.B) {
@@ -34,6 +37,20 @@ func Bench(b *testing.B, open func(testing.TB) runs.Store) {
 			}
 		})
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	})
+	b.Run("append then read", func(b *testing.B) {
+		s, waits := open(b), []time.Duration(nil)
+		for i := int64(0); b.Loop(); i++ {
+			begun := b.Elapsed()
+			must(b, s, batch("r", "a", i+1, row("token")))
+			if rows := page(b, s, "r", i, 1).Rows; len(rows) != 1 {
+				b.Fatalf("row %d is not there", i+1)
+			}
+			waits = append(waits, b.Elapsed()-begun)
+		}
+		slices.Sort(waits)
+		b.ReportMetric(float64(waits[len(waits)/2].Microseconds()), "p50-µs")
+		b.ReportMetric(float64(waits[len(waits)*99/100].Microseconds()), "p99-µs")
 	})
 	b.Run("read", func(b *testing.B) {
 		const total = 8192

@@ -53,7 +53,12 @@ func testModel(t *testing.T, open func(testing.TB) (runs.Store, func() runs.Stor
 			"":         func(rt *rapid.T) { m.look(rt, t) },
 		}
 		if reopen != nil {
-			commands["restart"] = func(*rapid.T) { m.store = reopen() }
+			commands["restart"] = func(rt *rapid.T) {
+				if rapid.IntRange(0, 2).Draw(rt, "really") != 0 {
+					rt.Skip("it takes long")
+				}
+				m.store = reopen()
+			}
 		}
 		rt.Repeat(commands)
 	})
