@@ -29,22 +29,22 @@ type Breakdown struct {
 // Aggregates are the numbers of the UI state contract's call telemetry, under its names and in its order. What was not
 // measured is null, never 0.
 type Aggregates struct {
-	Source          string           `json:"source"`           // OwnMeasurement
-	HasData         bool             `json:"has_data"`         // a call, or a request that failed before there was one
-	TotalCalls      int64            `json:"total_calls"`      // upstream attempts
-	SuccessfulCalls int64            `json:"successful_calls"` // of them
-	FailedCalls     int64            `json:"failed_calls"`     // client requests that ended in failure, by the account that was asked last
-	CallShare       *float64         `json:"call_share"`       // of all calls of the window, 0 to 1; null when it has none
-	ErrorRate       *float64         `json:"error_rate"`       // failed_calls / total_calls, at most 1; null without calls
-	LatencyP50      *float64         `json:"latency_p50_ms"`   // of attempts, whatever came of them
-	LatencyP95      *float64         `json:"latency_p95_ms"`
-	LatencyMax      *float64         `json:"latency_max_ms"`
-	PromptTokens    *int64           `json:"total_prompt_tokens"`     // as providers stated them; null when none did
-	AnswerTokens    *int64           `json:"total_completion_tokens"` // likewise
-	TotalTokens     *int64           `json:"total_tokens"`            // both
-	CostUSD         *float64         `json:"total_cost_usd"`          // of the calls whose price and usage are known; null when there is none
-	Failovers       int64            `json:"failovers_count"`         // by the account that was left
-	FailoverReasons map[string]int64 `json:"failover_reasons"`        // how the attempts failed that were followed by another
+	Source           string           `json:"source"`           // OwnMeasurement
+	HasData          bool             `json:"has_data"`         // a call, or a request that failed before there was one
+	TotalCalls       int64            `json:"total_calls"`      // upstream attempts
+	SuccessfulCalls  int64            `json:"successful_calls"` // of them
+	FailedCalls      int64            `json:"failed_calls"`     // client requests that ended in failure, by the account that was asked last
+	CallShare        *float64         `json:"call_share"`       // of all calls of the window, 0 to 1; null when it has none
+	ErrorRate        *float64         `json:"error_rate"`       // failed_calls / total_calls, at most 1; null without calls
+	LatencyP50       *float64         `json:"latency_p50_ms"`   // of attempts, whatever came of them
+	LatencyP95       *float64         `json:"latency_p95_ms"`
+	LatencyMax       *float64         `json:"latency_max_ms"`
+	PromptTokens     *int64           `json:"total_prompt_tokens"`     // as providers stated them; null when none did
+	CompletionTokens *int64           `json:"total_completion_tokens"` // likewise
+	TotalTokens      *int64           `json:"total_tokens"`            // both
+	CostUSD          *float64         `json:"total_cost_usd"`          // of the calls whose price and usage are known; null when there is none
+	Failovers        int64            `json:"failovers_count"`         // by the account that was left
+	FailoverReasons  map[string]int64 `json:"failover_reasons"`        // how the attempts failed that were followed by another
 }
 
 // group adds lanes up.
@@ -83,8 +83,8 @@ func (g *group) aggregates(total int64) Aggregates {
 		a.LatencyMax = new(inMilliseconds(float64(g.slowest)))
 	}
 	if g.stated > 0 {
-		a.PromptTokens, a.AnswerTokens = new(g.prompt), new(g.answer)
-		a.TotalTokens = new(plus(g.prompt, g.answer))
+		a.PromptTokens, a.CompletionTokens = new(g.prompt), new(g.completion)
+		a.TotalTokens = new(plus(g.prompt, g.completion))
 	}
 	if g.priced > 0 {
 		a.CostUSD = new(rounded(g.usd, 9))

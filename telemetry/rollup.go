@@ -16,7 +16,7 @@ import (
 //	number of names, each its length and its bytes
 //	number of lanes, each:
 //	    role, provider, profile: places in the names
-//	    calls, succeeded, failed, stated, prompt, answer, slowest, priced; if priced is not 0: usd, 8 bytes, big-endian
+//	    calls, succeeded, failed, stated, prompt, completion, slowest, priced; if priced is not 0: usd, 8 bytes, big-endian
 //	    number of failover reasons, each its place in the names and how often
 //	    number of buckets, each its distance from the one before, n, over
 //	CRC-32 of all that, 4 bytes, big-endian
@@ -57,7 +57,7 @@ func (t *tally) append(b []byte, place func(string) uint64, s lane) []byte {
 	for _, n := range [...]uint64{place(s.role), place(s.provider), place(s.profile)} {
 		b = binary.AppendUvarint(b, n)
 	}
-	for _, n := range [...]int64{t.calls, t.succeeded, t.failed, t.stated, t.prompt, t.answer, t.slowest, t.priced} {
+	for _, n := range [...]int64{t.calls, t.succeeded, t.failed, t.stated, t.prompt, t.completion, t.slowest, t.priced} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	if t.priced > 0 {

@@ -66,7 +66,7 @@ func (d *rollupReader) name() string {
 func (d *rollupReader) lane(t *tally) lane {
 	*t = tally{failovers: t.failovers[:0], latency: t.latency[:0]}
 	s := lane{d.name(), d.name(), d.name()}
-	for _, field := range [...]*int64{&t.calls, &t.succeeded, &t.failed, &t.stated, &t.prompt, &t.answer, &t.slowest, &t.priced} {
+	for _, field := range [...]*int64{&t.calls, &t.succeeded, &t.failed, &t.stated, &t.prompt, &t.completion, &t.slowest, &t.priced} {
 		*field = d.sum()
 	}
 	if t.priced > 0 {

@@ -23,17 +23,17 @@ func (s lane) compare(o lane) int {
 // tally is what happened to one lane, or to several together, in some time. Sums stay where they are when they would
 // overflow: providers are free to state any number of tokens.
 type tally struct {
-	calls     int64 // upstream attempts
-	succeeded int64 // of them
-	failed    int64 // client requests that ended in failure, by the account that was asked last
-	stated    int64 // calls whose usage the provider stated
-	prompt    int64 // tokens
-	answer    int64 // tokens
-	priced    int64 // calls whose cost is known
-	usd       float64
-	slowest   int64     // units
-	failovers []trigger // by reason
-	latency   sketch
+	calls      int64 // upstream attempts
+	succeeded  int64 // of them
+	failed     int64 // client requests that ended in failure, by the account that was asked last
+	stated     int64 // calls whose usage the provider stated
+	prompt     int64 // tokens
+	completion int64 // tokens
+	priced     int64 // calls whose cost is known
+	usd        float64
+	slowest    int64     // units
+	failovers  []trigger // by reason
+	latency    sketch
 }
 
 // trigger is one reason to fail over and how often it was one.
@@ -51,7 +51,7 @@ func (t *tally) call(a *Attempt) {
 	if a.Usage.Known {
 		t.stated++
 		t.prompt = plus(t.prompt, max(a.Usage.Input, 0))
-		t.answer = plus(t.answer, max(a.Usage.Output, 0))
+		t.completion = plus(t.completion, max(a.Usage.Output, 0))
 	}
 	if a.Cost.Known && a.Cost.USD >= 0 && !math.IsInf(a.Cost.USD, 1) {
 		t.priced++
@@ -79,7 +79,7 @@ func (t *tally) merge(o *tally) {
 	t.failed = plus(t.failed, o.failed)
 	t.stated = plus(t.stated, o.stated)
 	t.prompt = plus(t.prompt, o.prompt)
-	t.answer = plus(t.answer, o.answer)
+	t.completion = plus(t.completion, o.completion)
 	t.priced = plus(t.priced, o.priced)
 	t.usd += o.usd
 	t.slowest = max(t.slowest, o.slowest)

@@ -44,16 +44,29 @@ func busyDay(tb testing.TB, calls, profiles, roles int, now time.Time) *Window {
 
 var noon = time.Date(2026, 12, 1, 12, 30, 15, 0, time.UTC)
 
+// The whole day of a hub with fifty accounts and ten roles, each pair of them busy.
 func BenchmarkBreakdown(b *testing.B) {
 	for _, calls := range []int{10_000, 1_000_000, 10_000_000} {
 		w := busyDay(b, calls, 50, 10, noon)
-		for name, f := range map[string]Filter{"all": {}, "profile": {Profile: "profile-07"}} {
-			b.Run(fmt.Sprintf("%d/%s", calls, name), func(b *testing.B) {
+		for _, f := range []Filter{{}, {Role: "role-03"}, {Profile: "profile-07"}} {
+			b.Run(fmt.Sprintf("calls=%d/role=%s/profile=%s", calls, f.Role, f.Profile), func(b *testing.B) {
+				b.ReportAllocs()
 				for b.Loop() {
 					w.Breakdown(noon, Kept, f)
 				}
 			})
 		}
+	}
+}
+
+// What saving costs every few seconds: the newest minute, with what came since the last time.
+func BenchmarkWindowFold(b *testing.B) {
+	w := busyDay(b, 1_000_000, 50, 10, noon)
+	x := asked("role-03", "profile-07", time.Second)
+	b.ReportAllocs()
+	for b.Loop() {
+		w.Observe(x)
+		w.unsaved(noon)
 	}
 }
 
