@@ -32,6 +32,7 @@ var clocks = map[string]string{
 	"runs/commit.go":          "timers: how long a commit waits for company, and after a failure",
 	"runs/subscription.go":    "timers: when to look unasked, how long to wait for the closing row",
 	"runs/watch.go":           "a timer: when to look unasked",
+	"runs/httpapi/httpapi.go": "stamps: the field now, for deadlines",
 	"telemetry/window.go":     "stamps: the field now, for what is too old",
 	"telemetry/keep.go":       "a loop: saves the minutes that changed",
 	"admin/token.go":          "draws token ids",
