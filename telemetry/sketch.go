@@ -84,23 +84,24 @@ func (s sketch) find(bucket uint16) int {
 
 // spread is a sketch with its empty buckets: what many sketches are quickly added up in.
 type spread struct {
-	calls   uint64
-	n, over [buckets]uint64
+	calls uint64
+	at    [buckets]struct{ n, over uint64 }
 }
 
 func (s *spread) add(o sketch) {
 	for _, c := range o {
+		at := &s.at[c.bucket]
+		at.n += uint64(c.n)
+		at.over += c.over
 		s.calls += uint64(c.n)
-		s.n[c.bucket] += uint64(c.n)
-		s.over[c.bucket] += c.over
 	}
 }
 
 func (s *spread) merge(o *spread) {
 	s.calls += o.calls
-	for b, n := range o.n {
-		s.n[b] += n
-		s.over[b] += o.over[b]
+	for b := range s.at {
+		s.at[b].n += o.at[b].n
+		s.at[b].over += o.at[b].over
 	}
 }
 
@@ -109,21 +110,22 @@ func (s *spread) merge(o *spread) {
 func (s *spread) percentile(p float64) float64 {
 	rank := float64(s.calls-1) * p / 100
 	below := uint64(rank)
-	low := s.at(below)
+	low := s.ranked(below)
 	if part := rank - float64(below); part > 0 {
-		return low + part*(s.at(below+1)-low)
+		return low + part*(s.ranked(below+1)-low)
 	}
 	return low
 }
 
-// at is the latency at a rank, counted from 0.
-func (s *spread) at(rank uint64) float64 {
-	for b, n := range s.n {
-		if rank < n {
+// ranked is the latency at a rank, counted from 0.
+func (s *spread) ranked(rank uint64) float64 {
+	for b := range s.at {
+		at := &s.at[b]
+		if rank < at.n {
 			low, _ := lowest(uint16(b))
-			return float64(low) + float64(s.over[b])/float64(n)
+			return float64(low) + float64(at.over)/float64(at.n)
 		}
-		rank -= n
+		rank -= at.n
 	}
 	return longest // not reached: a rank is below the number of calls
 }
