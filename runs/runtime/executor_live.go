@@ -23,8 +23,10 @@ type live struct {
 }
 
 // enter puts a run among those that go on here.
-func (e *Executor) enter(runID string, rt Runtime, w *runs.Writer) *live {
-	l := &live{runID: runID, rt: rt, w: w, ready: make(chan struct{}), gone: make(chan struct{}), answered: map[string]bool{}}
+func (e *Executor) enter(runID string, rt Runtime, w *runs.Writer, cancelling bool) *live {
+	l := &live{
+		runID: runID, rt: rt, w: w, ready: make(chan struct{}), gone: make(chan struct{}), cancelling: cancelling, answered: map[string]bool{},
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.live[runID] = l

@@ -82,8 +82,10 @@ func (e *Executor) recover(ctx context.Context, h runs.Head) error {
 	if err != nil {
 		return ignoreUnknown(err)
 	}
-	l := e.enter(run.RunID, rt, w)
-	l.cancelling = run.Status == runs.Cancelling
+	l := e.enter(run.RunID, rt, w, run.Status == runs.Cancelling)
+	if run.Status == runs.Cancelling {
+		_ = e.spawn(ctx, func(base context.Context) { e.seeEnded(base, l) }) // fails when the next one does
+	}
 	asked := make(chan struct{})
 	if err := e.spawn(ctx, func(base context.Context) { e.resume(base, l, run, asked) }); err != nil {
 		e.leave(l)
@@ -117,9 +119,6 @@ func (e *Executor) resume(base context.Context, l *live, run runs.Run, asked cha
 	switch {
 	case err == nil:
 		l.taken(x, resumed(run))
-		if run.Status == runs.Cancelling {
-			_ = e.spawn(base, func(base context.Context) { e.seeEnded(base, l) }) // fails when the hub is stopping
-		}
 	case ctx.Err() != nil: // the run goes on without this process, or has an end already
 		close(l.ready)
 		e.leave(l)

@@ -45,7 +45,7 @@ func (e *Executor) Start(ctx context.Context, o Order) (Started, error) {
 	if err != nil || s.Replayed {
 		return s, err
 	}
-	l := e.enter(s.RunID, rt, w)
+	l := e.enter(s.RunID, rt, w, false)
 	taken := make(chan error, 1)
 	err = e.spawn(context.WithoutCancel(ctx), func(base context.Context) { e.execute(base, l, o, taken) })
 	if err != nil { // the hub is stopping, and the client is told so: nothing was begun
