@@ -106,7 +106,7 @@ func TestExpireMany(t *testing.T) {
 func TestExpireShrinksTheFile(t *testing.T) {
 	d := opened(t)
 	s := d.Runs()
-	for i := range 20 {
+	for i := range 8 {
 		ended(t, s, fmt.Sprint("r", i), "s", 1000)
 	}
 	var before, after int
@@ -121,7 +121,7 @@ func TestExpireShrinksTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages(&after)
-	if before < 5000 || after > pagesSpared+pagesAtOnce+100 {
+	if before < 2000 || after > pagesSpared+pagesAtOnce+100 {
 		t.Errorf("the file had %d pages and has %d", before, after)
 	}
 	if err := d.Close(); err != nil {
