@@ -39,15 +39,14 @@ var clocks = map[string]string{
 	"admin/rim.go":            "draws request ids",
 	"admin/secret.go":         "draws the generated secret",
 	"admin/admin.go":          "stamps: the field now",
+	"admin/hub/store.go":      "stamps: the field now",
+	"admin/hub/watch.go":      "timers: when to look unasked, how long to leave others alone",
+	"admin/hub/scheduler.go":  "a timer: whose turn a refresh is",
 
 	"runs/sqlitestore/sqlitestore.go": "stamps: the field now, for the name of a damaged file",
 	"runs/storetest/kill.go":          "a test: draws when a child is killed",
 
 	"telemetry/host/sampler.go": "stamps each reading; a timer: when the next is due",
-
-	"runs/runtime/executor.go":          "stamps: the field now; timers: signs of life, sweeps, pauses, the wait at the end",
-	"runs/runtime/executor_external.go": "draws writer tokens",
-	"runs/runtime/completion.go":        "stamps: the field now, for how long a call took",
 
 	"router/credential/keyring.go": "stamps: the field now",
 	"router/credential/run.go":     "a loop: looks at the files again; a file that is being written is given time",

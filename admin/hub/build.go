@@ -10,10 +10,10 @@ import (
 )
 
 // Build derives the picture of one moment. It is pure: now is the moment, and its location that of the hub's own clock. The
-// picture has no numbers yet; a Store gives it those.
+// picture has no numbers yet, and nothing that a store counts and measures: a Store adds those.
 func Build(src Sources, now time.Time) HubSnapshot {
 	if src.Router == nil {
-		return bootstrap(src, now)
+		return bootstrap(now)
 	}
 	b := newBuilder(src, now)
 	s := HubSnapshot{
@@ -46,7 +46,7 @@ func Build(src Sources, now time.Time) HubSnapshot {
 }
 
 // bootstrap is the picture before anything is known.
-func bootstrap(src Sources, now time.Time) HubSnapshot {
+func bootstrap(now time.Time) HubSnapshot {
 	return HubSnapshot{
 		Timestamp:          epochSeconds(now),
 		ProfilesByProvider: map[string][]*ProfileViewModel{},
@@ -60,7 +60,7 @@ func bootstrap(src Sources, now time.Time) HubSnapshot {
 		Providers: []ProviderSummary{},
 		Routing:   map[string]*RolePipeline{},
 		Quotas:    map[string]*QuotaSnapshot{},
-		Metrics:   counted(src, 0),
+		Metrics:   Metrics{ActiveCallsByProfile: map[string]int{}},
 		IsStale:   true,
 	}
 }
@@ -109,9 +109,9 @@ func newBuilder(src Sources, now time.Time) *builder {
 	return b
 }
 
-// metrics is the last step: it counts the views.
+// metrics counts the views.
 func (b *builder) metrics() Metrics {
-	m := counted(b.src, len(b.views))
+	m := Metrics{TotalProfiles: len(b.views), ActiveCallsByProfile: make(map[string]int, len(b.views))}
 	for _, p := range b.views {
 		if p.AuthState == Authenticated {
 			m.AuthenticatedProfiles++
@@ -120,16 +120,6 @@ func (b *builder) metrics() Metrics {
 		m.ActiveCallsTotal += p.ActiveLeases
 	}
 	return m
-}
-
-// counted is what the sources count, with room for the calls of so many profiles.
-func counted(src Sources, profiles int) Metrics {
-	return Metrics{
-		TotalProfiles:    profiles,
-		RefreshRunsTotal: src.Counts.Runs, RefreshDeduplicatedTotal: src.Counts.Deduplicated, RefreshSkippedTotal: src.Counts.Skipped,
-		Telemetry: src.Telemetry, Host: src.Host,
-		ActiveCallsByProfile: make(map[string]int, profiles),
-	}
 }
 
 // epochSeconds is a time as the contract's timestamp, to the microsecond.

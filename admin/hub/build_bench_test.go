@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -51,7 +50,7 @@ func BenchmarkEncode500(b *testing.B) {
 	s := crowd(b, 500).build()
 	b.ReportAllocs()
 	for b.Loop() {
-		data, err := json.Marshal(&s)
+		data, err := encode(&s)
 		if err != nil {
 			b.Fatal(err)
 		}

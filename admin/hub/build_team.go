@@ -20,9 +20,13 @@ type route struct {
 	active int // index in steps; -1 = nobody can serve
 }
 
+// anyModel stands for whatever model a client may name: an account that lists no models is asked for it, and is as usable as
+// one that does.
+const anyModel = "*"
+
 func (b *builder) route(r *router.Role) *route {
 	var plan router.Plan
-	router.Choose(b.src.Router, router.Query{Role: r, AnyNode: true}, -1, router.Vacant{}, b.now, &plan)
+	router.Choose(b.src.Router, router.Query{Role: r, Model: anyModel, AnyNode: true}, -1, router.Vacant{}, b.now, &plan)
 	line := &route{b: b, role: r, names: textOf(r), steps: plan.Nodes}
 	line.active = slices.IndexFunc(line.steps, func(n router.Node) bool {
 		return n.Reason == router.Usable && b.views[n.Index].AuthState == Authenticated
@@ -59,13 +63,16 @@ func position(i int) string {
 	return "Fallback " + strconv.Itoa(i)
 }
 
-// asked is the model that a step is asked for; the account's first where the plan gives it none.
+// asked is the model that a step is asked for; where the plan gives it none, the account's first, else the role's.
 func (l *route) asked(s *router.Node) string {
+	if s.Model != "" && s.Model != anyModel {
+		return s.Model
+	}
 	first := ""
 	if len(s.Profile.PreferredModels) > 0 {
 		first = s.Profile.PreferredModels[0]
 	}
-	return cmp.Or(s.Model, first, l.role.DefaultModel, "default")
+	return cmp.Or(first, l.role.DefaultModel, "default")
 }
 
 // pool is the pool that bounds calls of a step, and how full it is: of one that is refused for quota it is exhausted,

@@ -1,6 +1,11 @@
 package hub
 
-import "time"
+import (
+	"time"
+
+	"hermes-hub/telemetry"
+	"hermes-hub/telemetry/host"
+)
 
 // HubSnapshot is everything that an operator or a user interface may know of the hub at one moment. Its JSON is the UI
 // state contract's, with a twin in English beside each text. Countdowns (…_sec, …_in_seconds, reset labels) count from
@@ -21,20 +26,20 @@ type HubSnapshot struct {
 	StoreEpoch         string                         `json:"store_epoch"`
 }
 
-// Metrics are what the hub counts and measures of itself.
+// Metrics are what the hub counts and measures of itself. Build counts accounts and calls; the rest is the store's.
 type Metrics struct {
-	Generation               uint64         `json:"generation"`
-	Seq                      uint64         `json:"seq"`
-	DurationMS               float64        `json:"duration_ms"` // of the build
-	TotalProfiles            int            `json:"total_profiles"`
-	AuthenticatedProfiles    int            `json:"authenticated_profiles"`
-	RefreshRunsTotal         uint64         `json:"refresh_runs_total"`
-	RefreshDeduplicatedTotal uint64         `json:"refresh_deduplicated_total"`
-	RefreshSkippedTotal      uint64         `json:"refresh_skipped_total"` // late ones, dropped
-	Telemetry                any            `json:"telemetry"`             // the contract's section 8.1; null = not given
-	Host                     any            `json:"host"`                  // the contract's section 8.2; null = not given
-	ActiveCallsTotal         int            `json:"active_calls_total"`
-	ActiveCallsByProfile     map[string]int `json:"active_calls_by_profile"`
+	Generation               uint64               `json:"generation"`
+	Seq                      uint64               `json:"seq"`
+	DurationMS               float64              `json:"duration_ms"` // of the build
+	TotalProfiles            int                  `json:"total_profiles"`
+	AuthenticatedProfiles    int                  `json:"authenticated_profiles"`
+	RefreshRunsTotal         uint64               `json:"refresh_runs_total"`
+	RefreshDeduplicatedTotal uint64               `json:"refresh_deduplicated_total"`
+	RefreshSkippedTotal      uint64               `json:"refresh_skipped_total"` // late ones, dropped
+	Telemetry                *telemetry.Breakdown `json:"telemetry"`             // null = nobody counts
+	Host                     *host.Metrics        `json:"host"`                  // null = nobody measures
+	ActiveCallsTotal         int                  `json:"active_calls_total"`
+	ActiveCallsByProfile     map[string]int       `json:"active_calls_by_profile"`
 }
 
 // SystemReadiness is the hub's condition in one card.

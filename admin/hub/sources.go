@@ -14,16 +14,6 @@ type Sources struct {
 	Looks       map[string]Look     // by profile id: the last look at each account beside its calls
 	ActiveCalls map[string]int      // by profile id: slots taken, by every instance of the hub together
 	Sessions    map[string]string   // by role id: the session that was bound to an account of the role last
-	Telemetry   any                 // JSON as in the contract's section 8.1; nil = null
-	Host        any                 // JSON as in the contract's section 8.2; nil = null
-	Counts      Counts
-}
-
-// Counts are what became of refreshes so far.
-type Counts struct {
-	Runs         uint64 // begun
-	Deduplicated uint64 // joined one under way
-	Skipped      uint64 // late ones, dropped
 }
 
 // Identity is who an account is, as far as its credential tells.

@@ -139,6 +139,24 @@ func TestPipelineThreshold(t *testing.T) {
   second gemini-3.1-pro healthy unknown 0`)
 }
 
+// An account that lists no models is asked for whatever a client names: it serves. One that cannot be spoken to, or that has
+// only names for models of its own, does not.
+func TestPipelineWithoutModels(t *testing.T) {
+	named, mute := account("openai", "named"), account("ollama", "mute")
+	named.ModelMap, mute.Protocol = map[string]string{"fast": "gpt-5.5-mini"}, "telepathy"
+	s := newScene(t, []router.Profile{named, mute, account("openai-compatible", "open")}, role("orchestrator", "named", "mute", "open"))
+	expectLine(t, s.build(), "orchestrator", `
+Главный оркестратор: open Fallback 2 active=true healthy "Работает" unknown "Доступна"
+  named default unhealthy unknown 0 ← Недоступен (модель не обслуживается)
+  mute default unhealthy unknown 0 ← Недоступен (протокол не поддерживается)
+* open default healthy unknown 0`)
+	s.refuse("open", "whatever", quota.Reading{Class: "unheard_of"})
+	s.refuse("open", "whatever", quota.Reading{Class: quota.QuotaExhausted, RetryAfter: time.Hour})
+	if p := s.build(); p.Readiness.State != ReadinessCritical || p.Agents[0].ActiveQuotaLabel != "Н/Д" {
+		t.Errorf("%s, %q", p.Readiness.State, p.Agents[0].ActiveQuotaLabel)
+	}
+}
+
 // A cold spare stands by until nobody else is left; then it works.
 func TestPipelineSpare(t *testing.T) {
 	s := pair(t)
