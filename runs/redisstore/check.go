@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Check looks whether Redis is set up to keep runs, and returns a line for each thing that is not, or that it may not see.
+// Check looks whether Redis is set up to keep runs, and returns a line for each thing that is not, or that it may not see. Of a
+// cluster it asks any one node.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

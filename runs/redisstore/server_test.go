@@ -41,7 +41,7 @@ func serve(t testing.TB, args ...string) *server {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	s := &server{addr: l.Addr().String(), dir: t.TempDir()}
+	s := &server{addr: l.Addr().String(), dir: tempDir(t)}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,21 @@ func serve(t testing.TB, args ...string) *server {
 	return s
 }
 
+// tempDir is a folder in which a process may still be writing that a killed server has forked.
+func tempDir(t testing.TB) string {
+	dir, err := os.MkdirTemp("", "redisstore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { await(t, "the last to write", func() bool { return os.RemoveAll(dir) == nil }) })
+	return dir
+}
+
 // start starts the server and waits until it answers.
 func (s *server) start(t testing.TB) {
 	t.Helper()
 	s.cmd = exec.Command("redis-server", s.args...)
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +78,9 @@ func (s *server) kill(t testing.TB) {
 	if s.cmd == nil {
 		return
 	}
-	s.signal(t, syscall.SIGKILL)
+	if err := syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL); err != nil { // with what it has forked
+		t.Errorf("kill redis-server: %v", err)
+	}
 	_ = s.cmd.Wait() // it was killed
 	s.cmd = nil
 }
