@@ -48,6 +48,10 @@ var clocks = map[string]string{
 
 	"telemetry/host/sampler.go": "stamps each reading; a timer: when the next is due",
 
+	"runs/runtime/executor.go":          "stamps: the field now; timers: signs of life, sweeps, pauses, the wait at the end",
+	"runs/runtime/executor_external.go": "draws writer tokens",
+	"runs/runtime/completion.go":        "stamps: the field now, for how long a call took",
+
 	"router/credential/keyring.go": "stamps: the field now",
 	"router/credential/run.go":     "a loop: looks at the files again; a file that is being written is given time",
 	"router/credential/lock.go":    "how long another's lock has been untouched; keeps ours fresh",
