@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"hermes-hub/runs"
 	"hermes-hub/runs/redisstore"
 )
@@ -128,27 +130,53 @@ func TestServerLate(t *testing.T) {
 	s.want(store, 0, 0)
 }
 
-// A script that was forgotten is sent anew, and what was behind it in the same step keeps its order.
+// A script that was forgotten is sent anew, and what was behind it in the same step keeps its order, though another hub should
+// have sent the script in the meantime.
 func TestScriptForgotten(t *testing.T) {
-	server := serve(t)
-	s := store(server.client(t))
-	one := func(first int64) runs.Batch {
-		return runs.Batch{
-			RunID: "r", Begin: &runs.Origin{CreatedAt: day}, Producer: "a", Epoch: 1, FirstSeq: first, Expect: runs.AnySeq,
-			Rows: []runs.Event{{Type: runs.TypeTokenDelta, CreatedAt: day, Payload: []byte(`{}`)}},
-		}
+	f := func(name string, forget func(*server, *redis.Client)) {
+		t.Run(name, func(t *testing.T) {
+			server := serve(t)
+			c := server.client(t)
+			s := store(c)
+			for first := int64(1); first < 20; first += 3 {
+				forget(server, c)
+				var batches []runs.Batch
+				for i := range int64(3) {
+					batches = append(batches, runs.Batch{
+						RunID: "r", Begin: &runs.Origin{CreatedAt: day}, Producer: "a", Epoch: 1, FirstSeq: first + i, Expect: runs.AnySeq,
+						Rows: []runs.Event{{Type: runs.TypeTokenDelta, CreatedAt: day, Payload: []byte(`{}`)}},
+					})
+				}
+				answers, err := s.Append(t.Context(), batches)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, a := range answers {
+					if a.Outcome != runs.Stored || a.Last != first+int64(i) {
+						t.Errorf("batch %d is %+v", first+int64(i), a)
+					}
+				}
+			}
+		})
 	}
-	for first := int64(1); first < 20; first += 3 {
-		server.do(t, "SCRIPT", "FLUSH")
-		answers, err := s.Append(t.Context(), []runs.Batch{one(first), one(first + 1), one(first + 2)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, a := range answers {
-			if a.Outcome != runs.Stored || a.Last != first+int64(i) {
-				t.Errorf("batch %d is %+v", first+int64(i), a)
+	f("by the server", func(server *server, _ *redis.Client) { server.do(t, "SCRIPT", "FLUSH") })
+	f("for one batch", func(_ *server, c *redis.Client) { c.AddHook(&misnamed{}) })
+}
+
+// misnamed has one script's name wrong, once.
+type misnamed struct {
+	firstLines
+	done bool
+}
+
+func (m *misnamed) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		for _, cmd := range cmds {
+			if cmd.Name() == "evalsha" && !m.done {
+				cmd.Args()[1], m.done = "0000000000000000000000000000000000000000", true
 			}
 		}
+		return next(ctx, cmds)
 	}
 }
 
