@@ -27,6 +27,7 @@ var clocks = map[string]string{
 	"proxy/relay.go":          "time to first token",
 	"proxy/downstream.go":     "write deadlines and heartbeats",
 	"proxy/body.go":           "read deadlines",
+	"proxy/scribe.go":         "a timer: how long news of calls wait for other news",
 	"runs/id.go":              "draws run ids",
 	"runs/journal.go":         "stamps: the field now",
 	"runs/commit.go":          "timers: how long a commit waits for company, and after a failure",
@@ -47,6 +48,10 @@ var clocks = map[string]string{
 	"runs/storetest/kill.go":          "a test: draws when a child is killed",
 
 	"telemetry/host/sampler.go": "stamps each reading; a timer: when the next is due",
+
+	"runs/runtime/hermes.go":        "stamps: the field now",
+	"runs/runtime/hermes_follow.go": "a timer: when a run's status is asked for again",
+	"runs/runtime/hermes_stream.go": "a timer: how long an event stream may be silent",
 
 	"runs/runtime/executor.go":          "stamps: the field now; timers: signs of life, sweeps, pauses, the wait at the end",
 	"runs/runtime/executor_external.go": "draws writer tokens",

@@ -160,11 +160,11 @@ func (r *callRecording) End(x *telemetry.Exchange) {
 		}
 	}
 	used := usageOf(x)
-	if used != nil {
+	if used != nil && x.Outcome != telemetry.Success {
 		r.append(runs.UsageFinal{Usage: *used})
 	}
 	switch x.Outcome {
-	case telemetry.Success:
+	case telemetry.Success: // tells the usage itself: a row is a tenth of what a run costs
 		r.append(runs.RunDone{Usage: used})
 	case telemetry.ClientClosed:
 		r.append(runs.RunCancelled{Message: "The client went away."})

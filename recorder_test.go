@@ -104,7 +104,7 @@ func TestRecorderEnds(t *testing.T) {
 	}
 	failed := `progress {"phase":"attempt_failed","text":"a: quota_exhausted"}`
 	f(telemetry.Exchange{Outcome: telemetry.Success, Attempts: []telemetry.Attempt{bad, good}},
-		`"completed"`, failed, `usage.final {"usage":`+used+`}`, `done {"usage":`+used+`}`)
+		`"completed"`, failed, `done {"usage":`+used+`}`)
 	f(telemetry.Exchange{Outcome: telemetry.Success, Attempts: []telemetry.Attempt{{Profile: "b", Outcome: "ok"}}}, `"completed"`, `done {}`)
 	f(telemetry.Exchange{Outcome: telemetry.Exhausted, Attempts: []telemetry.Attempt{bad}, Err: "role \"coder\" is out of quota"},
 		`"errored"`, failed, `error {"type":"exhausted","code":"quota_exhausted","message":"role \"coder\" is out of quota","terminal":true}`)

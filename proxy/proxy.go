@@ -93,7 +93,7 @@ func New(o Options) *Proxy {
 	}
 	p.settings.Store(newSettings(o.Config))
 	if o.Recorder != nil {
-		p.scribe = &scribe{recorder: o.Recorder, logger: o.Logger}
+		p.scribe = newScribe(o.Recorder, o.Logger)
 	}
 	if p.transport == nil {
 		p.own = newTransports(o.Config.ConnectTimeout)

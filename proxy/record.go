@@ -5,7 +5,7 @@ import (
 )
 
 // mostUntold is how many bytes of words of one call wait for a recorder before more of them are left out.
-const mostUntold = 256 << 10
+const mostUntold = 1 << 20
 
 // record is what one call leaves: news for the recorder, until it is told of them. It is the scribe's, which guards it.
 type record struct {

@@ -229,32 +229,33 @@ func TestUnrecorded(t *testing.T) {
 // I11: a recorder that hangs delays no answer and changes none, and what waits for it is bounded. What it could not be told
 // it is told of.
 func TestRecorderHangs(t *testing.T) {
-	b, free := &book{}, make(chan struct{})
-	b.each = func(string) { <-free }
+	b, free, asked := &book{}, make(chan struct{}), make(chan struct{})
+	hangs := sync.OnceFunc(func() { close(asked) })
+	b.each = func(string) { hangs(); <-free }
 	r := newRig(t, recording(setup{}, KeepWords, b))
 	r.proxy.scribe.open = mostOpen - 2
-	for range 2 {
+	f := func(recorded bool) {
+		t.Helper()
 		got := r.chat(askStream)
 		r.want(got, "200 profile=a attempts=1 [DONE]")
-		if got.header.Get(headerRunID) == "" {
-			t.Error("no run")
+		if got.header.Get(headerRunID) != "" != recorded {
+			t.Errorf("recorded: %t", !recorded)
 		}
 	}
-	got := r.chat(askStream)
-	r.want(got, "200 profile=a attempts=1 [DONE]")
-	if id := got.header.Get(headerRunID); id != "" {
-		t.Errorf("run %s, though there is no room for it", id)
-	}
-	if log := r.log.String(); strings.Count(log, "does not keep up") != 1 {
-		t.Errorf("log: %s", log)
-	}
+	f(true)
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(ErrStopping)
 	if err := r.proxy.Settle(ctx); !errors.Is(err, ErrStopping) {
 		t.Errorf("settled with %v", err)
 	}
+	<-asked
+	f(true)
+	f(false) // there is no room for it
+	if log := r.log.String(); strings.Count(log, "does not keep up") != 1 {
+		t.Errorf("log: %s", log)
+	}
 
-	many := make([]saying, 300)
+	many := make([]saying, 1100)
 	for i := range many {
 		many[i].text = strings.Repeat("x", 1<<10)
 	}

@@ -5,11 +5,16 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"hermes-hub/telemetry"
 )
 
 const (
+	// newsEvery is how long news wait for other news: what is told at once is stored at once, and a commit costs more than a
+	// call's rows.
+	newsEvery = 100 * time.Millisecond
+
 	mostOpen = 1 << 14  // calls that are being recorded; more leave nothing
 	mostHeld = 64 << 20 // bytes of bodies whose last words the recorder was not told yet
 )
@@ -19,6 +24,7 @@ const (
 type scribe struct {
 	recorder Recorder
 	logger   *slog.Logger
+	hurry    chan struct{} // of one: somebody waits for the worker
 
 	mu   sync.Mutex    // guards records too
 	due  []*record     // with news, each once
@@ -26,6 +32,10 @@ type scribe struct {
 	held int           // bytes of their bodies
 	full bool          // calls leave nothing, for too many are open
 	done chan struct{} // closed when the worker ends; nil without one
+}
+
+func newScribe(r Recorder, logger *slog.Logger) *scribe {
+	return &scribe{recorder: r, logger: logger, hurry: make(chan struct{}, 1)}
 }
 
 // admit begins a record, and reports whether there is room for it.
@@ -88,11 +98,18 @@ func (s *scribe) queue(r *record) {
 	}
 }
 
-// work tells what there is to tell.
+// work tells what there is to tell, now and then, until there is nothing.
 func (s *scribe) work(done chan struct{}) {
 	defer close(done)
+	pause := time.NewTimer(newsEvery)
+	defer pause.Stop()
 	var due []*record
 	for {
+		select {
+		case <-pause.C:
+		case <-s.hurry:
+		}
+		pause.Reset(newsEvery)
 		s.mu.Lock()
 		due, s.due = s.due, due[:0]
 		if len(due) == 0 {
@@ -158,6 +175,10 @@ func (s *scribe) settle(ctx context.Context) error {
 		s.mu.Unlock()
 		if done == nil {
 			return nil
+		}
+		select {
+		case s.hurry <- struct{}{}:
+		default:
 		}
 		select {
 		case <-done:

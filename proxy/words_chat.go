@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"strconv"
 
 	"hermes-hub/proxy/wire"
@@ -12,6 +13,10 @@ import (
 type chatDecoder struct {
 	calls int // begun
 	ended bool
+
+	// Of the last chunk, where it has nothing but a word: what stands in front of the word and behind it, both quotes
+	// included. Providers send the same chunk over and over, with another word in it; that is not walked again.
+	head, tail []byte
 }
 
 // Whole reports whether the first choice has said why it ended.
@@ -19,6 +24,10 @@ func (d *chatDecoder) Whole() bool { return d.ended }
 
 // Decode never fails: what is not understood says nothing.
 func (d *chatDecoder) Decode(_, data []byte, events []neutral.Event) ([]neutral.Event, error) {
+	if word := d.word(data); word != nil {
+		return append(events, neutral.Event{Kind: neutral.Text, Tool: -1, Text: word}), nil
+	}
+	before := len(events)
 	m := wire.Object(data)
 	for name, at, ok := m.Next(); ok; name, at, ok = m.Next() {
 		if string(name) != "choices" {
@@ -29,7 +38,35 @@ func (d *chatDecoder) Decode(_, data []byte, events []neutral.Event) ([]neutral.
 			events = d.choice(choice, events)
 		}
 	}
+	d.keep(data, events[before:])
 	return events, nil
+}
+
+// word is the word of a chunk that is the last one but for it, nil of any other chunk.
+func (d *chatDecoder) word(data []byte) neutral.Literal {
+	end := len(data) - len(d.tail)
+	if len(d.head) == 0 || end <= len(d.head) || !bytes.HasPrefix(data, d.head) || !bytes.HasSuffix(data, d.tail) {
+		return nil
+	}
+	if word := data[len(d.head):end]; bytes.IndexByte(word, '"') >= 0 || bytes.IndexByte(word, '\\') >= 0 {
+		return nil
+	}
+	return neutral.Literal(data[len(d.head)-1 : end+1])
+}
+
+var contentMember = []byte(`"content":`)
+
+// keep remembers a chunk that says a word and nothing else.
+func (d *chatDecoder) keep(data []byte, events []neutral.Event) {
+	d.head, d.tail = d.head[:0], d.tail[:0]
+	if len(events) != 1 || events[0].Kind != neutral.Text {
+		return
+	}
+	at := bytes.Index(data, contentMember) + len(contentMember)
+	if word := events[0].Text; at >= len(contentMember) && bytes.HasPrefix(data[at:], word) {
+		d.head = append(d.head, data[:at+1]...)
+		d.tail = append(d.tail, data[at+len(word)-1:]...)
+	}
 }
 
 func (d *chatDecoder) choice(choice []byte, events []neutral.Event) []neutral.Event {

@@ -164,3 +164,39 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+// A chunk that differs from the last in a word alone is not walked again, and says the same as if it were.
+func TestChatDecoderRepeats(t *testing.T) {
+	d := &chatDecoder{}
+	f := func(chunk, want string, again bool) {
+		t.Helper()
+		if got := d.word([]byte(chunk)) != nil; got != again {
+			t.Errorf("%s: taken for a repetition: %t", chunk, got)
+		}
+		var got strings.Builder
+		events, _ := d.Decode(nil, []byte(chunk), nil)
+		for _, e := range events {
+			text, _ := wire.Text(e.Text)
+			fmt.Fprintf(&got, "%d:%s ", e.Kind, text)
+		}
+		if strings.TrimSpace(got.String()) != want {
+			t.Errorf("%s\n got %s\nwant %s", chunk, got.String(), want)
+		}
+	}
+	chunk := func(word string) string {
+		return `{"id":"c","choices":[{"index":0,"delta":{"content":"` + word + `"},"finish_reason":null}]}`
+	}
+	f(chunk("a"), "2:a", false)
+	f(chunk("bc"), "2:bc", true)
+	f(chunk(""), "", false)
+	f(chunk("d"), "2:d", false)
+	f(chunk(`e\"f`), `2:e"f`, false)
+	f(chunk("g"), "2:g", true)
+	f(strings.Replace(chunk("h"), "null", `"stop"`, 1), "2:h 9:", false)
+	f(chunk("i"), "2:i", false)
+	f(strings.Replace(chunk("j"), `"index":0`, `"index":1`, 1), "", false)
+	f(`{"choices":[{"delta":{"content":"k","reasoning":"l"}}]}`, "3:l 2:k", false)
+	f(`{"choices":[{"delta":{"content":"k","reasoning":"m"}}]}`, "3:m 2:k", false)
+	f(`{"choices":[{"text":"n"}]}`, "2:n", false)
+	f(`{"choices":[{"text":"o"}]}`, "2:o", false)
+}
