@@ -1,8 +1,10 @@
 package telemetry
 
 import (
+	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -80,6 +82,41 @@ func sealed(body []byte) []byte {
 	out := append([]byte{rollupVersion}, body...)
 	sum := crc32.ChecksumIEEE(out)
 	return append(out, byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
+}
+
+// Numbers that contradict each other under a checksum that fits, as another program might leave.
+func TestRollupContradicts(t *testing.T) {
+	usd := func(x float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(x)) }
+	f := func(name string, good bool, parts ...[]byte) {
+		t.Helper()
+		// One name; one lane; then what the parts say.
+		body := append([]byte{1, 1, 'a', 1}, slices.Concat(parts...)...)
+		if _, err := checked(sealed(body)); (err == nil) != good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	named := []byte{0, 0, 0}
+	one := []byte{1, 1, 0, 0, 0, 0, 5, 0, 0} // a call that worked, no usage, no price, no failover
+	f("whole", true, named, one, []byte{1, 5, 1, 0})
+	f("two buckets", true, named, []byte{2, 1, 0, 0, 0, 0, 5, 0, 0}, []byte{2, 5, 1, 0, 1, 1, 0})
+	f("a failover", true, named, []byte{1, 1, 0, 0, 0, 0, 5, 0, 1, 0, 9}, []byte{1, 5, 1, 0})
+	f("an unknown name", false, []byte{0, 1, 0}, one, []byte{1, 5, 1, 0})
+	f("a failover of an unknown name", false, named, []byte{1, 1, 0, 0, 0, 0, 5, 0, 1, 7, 9}, []byte{1, 5, 1, 0})
+	f("a call without latency", false, named, one, []byte{0})
+	f("a latency without call", false, named, one, []byte{1, 5, 2, 0})
+	f("an empty bucket", false, named, one, []byte{2, 5, 1, 0, 1, 0, 0})
+	f("a bucket twice", false, named, []byte{2, 1, 0, 0, 0, 0, 5, 0, 0}, []byte{2, 5, 1, 0, 0, 1, 0})
+	f("over the bucket's end", false, named, one, []byte{1, 5, 1, 1})
+	f("a bucket too far", false, named, []byte{2, 1, 0, 0, 0, 0, 5, 0, 0}, []byte{2, 0xbf, 0x0c, 1, 0, 1, 1, 0})
+	f("bytes left", false, named, one, []byte{1, 5, 1, 0, 0})
+	f("bytes missing", false, named, one, []byte{1, 5, 1})
+	f("more lanes than bytes", false, named, one, []byte{200, 5, 1, 0})
+	priced := []byte{1, 1, 0, 0, 0, 0, 5, 1}
+	f("a price", true, named, priced, usd(2.5), []byte{0, 1, 5, 1, 0})
+	for _, absurd := range []float64{-1, math.NaN(), math.Inf(1), 1e300} {
+		f("an absurd price", false, named, priced, usd(absurd), []byte{0, 1, 5, 1, 0})
+	}
+	f("half a price", false, named, priced, usd(2.5)[:4])
 }
 
 // Bytes with a good checksum and numbers that contradict each other, as another program might leave.

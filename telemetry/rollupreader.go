@@ -73,7 +73,7 @@ func (d *rollupReader) lane(t *tally) lane {
 		if bits := d.take(8); !d.bad {
 			t.usd = math.Float64frombits(binary.BigEndian.Uint64(bits))
 		}
-		d.bad = d.bad || !(t.usd >= 0) || math.IsInf(t.usd, 1)
+		d.bad = d.bad || !(t.usd >= 0 && t.usd <= mostUSD*float64(t.priced))
 	}
 	for n := d.count(len(d.rest)); n > 0 && !d.bad; n-- {
 		t.failovers = append(t.failovers, trigger{d.name(), d.sum()})

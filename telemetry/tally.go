@@ -42,6 +42,9 @@ type trigger struct {
 	n      int64
 }
 
+// mostUSD is what no call costs, so that a rate of the configuration which is beyond all measure makes no infinite sums.
+const mostUSD = 1e12
+
 // call counts one attempt.
 func (t *tally) call(a *Attempt) {
 	t.calls++
@@ -53,7 +56,7 @@ func (t *tally) call(a *Attempt) {
 		t.prompt = plus(t.prompt, max(a.Usage.Input, 0))
 		t.completion = plus(t.completion, max(a.Usage.Output, 0))
 	}
-	if a.Cost.Known && a.Cost.USD >= 0 && !math.IsInf(a.Cost.USD, 1) {
+	if a.Cost.Known && a.Cost.USD >= 0 && a.Cost.USD <= mostUSD {
 		t.priced++
 		t.usd += a.Cost.USD
 	}

@@ -104,7 +104,7 @@ func (w *Window) Observe(x *Exchange) {
 			t.failOver(triggerOf(a.Outcome), 1)
 		}
 	}
-	if failed && t == nil {
+	if t == nil {
 		t = ts.of(lane{role: known.role(x.Role)})
 	}
 	if failed {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -204,7 +205,7 @@ func TestWindowCost(t *testing.T) {
 	f("3.75", Cost{USD: 3.75, Known: true}, Cost{})
 	f("0", Cost{Known: true})
 	f("0.3", Cost{USD: 0.1, Known: true}, Cost{USD: 0.2, Known: true})
-	f("null", Cost{USD: -1, Known: true})
+	f("null", Cost{USD: -1, Known: true}, Cost{USD: math.Inf(1), Known: true}, Cost{USD: math.NaN(), Known: true}, Cost{USD: 1e300, Known: true})
 }
 
 // Observed, looked at and saved by many at once: every call is counted, and once. Run under the race detector.

@@ -94,6 +94,7 @@ func TestSamples(t *testing.T) {
 		reading(10, 100, 9000, 9000), reading(10.5, 102, 9000, 9000), reading(12.5, 106, 100, 9000), reading(14.5, 110, 2600, 11_500))
 	f("a CPU taken away", "nothing; 25 null null null; null 0 0 0; 50 0 0 0",
 		reading(10, 100, 5, 5), reading(10.5, 102, 5, 5), reading(6, 60, 5, 5), reading(7, 62, 5, 5))
+	f("less busy than before", "nothing; null null null null", reading(10, 100, 5, 5), reading(9, 102, 5, 5))
 	f("no tick between", "nothing; null null null null", reading(10, 100, 5, 5), reading(10, 100, 5, 5))
 	// T10: a machine that cannot be read has no data, and no zeros; the time it could not be read is not lost.
 	f("unreadable", "nothing; nothing; nothing", nil, nil, nil)
