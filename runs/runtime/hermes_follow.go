@@ -125,8 +125,9 @@ func (f *hermesFollow) attach(ctx context.Context) {
 // lose notes that the stream is gone and events with it.
 func (f *hermesFollow) lose(why error) {
 	f.x.h.o.Logger.Info("a run's event stream is gone, its status is asked for", "runtime", f.x.h.o.Name, "upstream_run", f.x.id, "why", why)
+	f.gap = f.gap || f.stream != nil || !f.later // once for each stream
+	f.later = true
 	f.detach()
-	f.gap, f.later = true, true
 	f.x.approvals.miss()
 	f.x.clarifies.miss()
 }

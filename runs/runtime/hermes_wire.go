@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -72,9 +73,7 @@ func (w hermesWire) send(ctx context.Context, method, path string, body []byte, 
 	if err != nil {
 		return nil, fmt.Errorf("ask the runtime: %w", err)
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
