@@ -218,3 +218,9 @@ func play(t *testing.T, rt *stage, f func(t *testing.T, h *hub)) {
 		}
 	})
 }
+
+// bubble runs a test in a bubble of time.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}
