@@ -1,3 +1,7 @@
+//go:build !race
+
+// What is tried here happens in another process, of which the race detector sees nothing.
+
 package sqlitestore_test
 
 import (
