@@ -65,31 +65,41 @@ func (s *Subscription) Next(ctx context.Context) (Delivery, error) {
 		s.first = nil
 		return *d, nil
 	}
-	for {
-		d, v, err := s.look(ctx)
+	for { // what is large stays in look: many thousands of observers wait here
+		d, o, err := s.look(ctx)
 		switch {
-		case err != nil || d.Reset != "" || d.Gap != (Gap{}) || len(d.Rows) > 0 || d.CaughtUp:
-			return d, err
-		case v.more:
+		case err != nil:
+			return Delivery{}, err
+		case d != nil:
+			return *d, nil
+		case o.more:
 			continue
-		case d.Head.Closed || d.Head.Expired:
+		case o.over:
 			return Delivery{}, io.EOF
 		}
-		if err := s.wait(ctx, d.Head, v.heard); err != nil {
+		if err := s.wait(ctx, o); err != nil {
 			return Delivery{}, err
 		}
 	}
 }
 
+// outlook is what may come when there is nothing to deliver now.
+type outlook struct {
+	more  bool            // look again
+	over  bool            // nothing will come
+	ended bool            // at most the rows after the terminal one will
+	heard <-chan struct{} // closed when there may be something
+}
+
 // wait waits until there may be more.
-func (s *Subscription) wait(ctx context.Context, h Head, heard <-chan struct{}) error {
+func (s *Subscription) wait(ctx context.Context, o outlook) error {
 	var poll, closing <-chan time.Time
 	if s.j.o.Poll > 0 {
 		timer := time.NewTimer(s.j.o.Poll)
 		defer timer.Stop()
 		poll = timer.C
 	}
-	if h.EndSeq != 0 {
+	if o.ended {
 		if s.endSeen.IsZero() {
 			s.endSeen = s.j.now()
 		}
@@ -104,25 +114,29 @@ func (s *Subscription) wait(ctx context.Context, h Head, heard <-chan struct{}) 
 		return io.EOF
 	case <-poll:
 		s.room.look(s.j.now(), s.j.o.Poll)
-	case <-heard:
+	case <-o.heard:
 	}
 	return nil
 }
 
-// look delivers what is there after the cursor, if anything.
-func (s *Subscription) look(ctx context.Context) (Delivery, view, error) {
+// look delivers what is there after the cursor; nil when there is nothing.
+func (s *Subscription) look(ctx context.Context) (*Delivery, outlook, error) {
 	if err := s.j.refresh(ctx, s.runID, s.room); err != nil {
-		return Delivery{}, view{}, err
+		return nil, outlook{}, err
 	}
 	v := s.room.after(s.seen)
 	if !v.reached { // far behind: by pages of its own
 		var err error
 		if v.Page, err = s.j.o.Store.Read(ctx, s.runID, s.seen, pageRows, pageBytes); err != nil {
-			return Delivery{}, view{}, err
+			return nil, outlook{}, err
 		}
 		v.more = false
 	}
-	return s.deliver(v), v, nil
+	d := s.deliver(v)
+	if d.Reset != "" || d.Gap != (Gap{}) || len(d.Rows) > 0 || d.CaughtUp {
+		return &d, outlook{}, nil
+	}
+	return nil, outlook{v.more, d.Head.Closed || d.Head.Expired, d.Head.EndSeq != 0, v.heard}, nil
 }
 
 // deliver moves the cursor over what the view shows.

@@ -111,7 +111,7 @@ func (d Dialect) Frame(e Event) ([]byte, error) {
 			}
 		}
 	}
-	line, err := json.Marshal(e)
+	line, err := e.MarshalJSON() // as json.Marshal does, which would look through it once more
 	if err != nil {
 		return nil, fmt.Errorf("frame row %s: %w", e.ID(), err)
 	}
