@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -33,15 +32,7 @@ type appended struct {
 
 // post appends events of an outside runtime.
 func (a *API) post(q *call) error {
-	ctx := q.r.Context()
-	head, err := a.head(ctx, q.client, q.args[0])
-	switch {
-	case err != nil:
-		return err
-	case head.Expired:
-		return gone(head)
-	}
-	run, err := a.begun(ctx, head)
+	run, head, err := a.observable(q)
 	if err != nil {
 		return err
 	}
@@ -59,11 +50,11 @@ func (a *API) post(q *call) error {
 	if p.Events, err = readPosted(body); err != nil {
 		return err
 	}
-	return a.append(ctx, q, p)
+	return a.append(q, p)
 }
 
-func (a *API) append(ctx context.Context, q *call, p runs.Post) error {
-	first, last, err := a.o.Journal.Post(ctx, p)
+func (a *API) append(q *call, p runs.Post) error {
+	first, last, err := a.o.Journal.Post(q.r.Context(), p)
 	if err != nil {
 		return err
 	}

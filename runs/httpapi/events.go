@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"time"
 
 	"hermes-hub/runs"
@@ -36,67 +37,81 @@ type caughtUpFrame struct {
 
 // events serves the rows of a run from a cursor on: as a stream, or as a page.
 func (a *API) events(q *call) error {
-	ctx := q.r.Context()
-	head, err := a.head(ctx, q.client, q.args[0])
-	switch {
-	case err != nil:
-		return err
-	case head.Expired:
-		return gone(head)
-	}
-	run, err := a.begun(ctx, head)
-	if err != nil {
-		return err
-	}
-	cursor := runs.AskedCursor(q.r.URL.Query(), q.r.Header.Get("Last-Event-ID"))
 	if wantsPage(q.r) {
-		return a.page(q, run, cursor)
+		return a.page(q)
 	}
 	leave, ok := a.seats.take(ofRun)
 	if !ok {
 		return a.seats.crowded()
 	}
 	defer leave()
-	sub, head, err := a.o.Journal.Subscribe(ctx, head.RunID, cursor)
-	switch {
-	case err != nil:
+	o, err := a.observe(q)
+	if err != nil {
 		return err
-	case sub == nil:
-		return gone(head)
 	}
-	defer sub.Close()
-	q.w.Header().Set("X-Hub-Run-Id", head.RunID)
-	s := a.open(q)
-	s.retry(comeBackIn)
-	if err := a.follow(ctx, s, sub, run.Words); errors.Is(err, io.EOF) {
-		_ = s.done() // an observer that is gone has no use for an error
+	defer o.sub.Close()
+	if err := o.follow(q.r.Context()); errors.Is(err, io.EOF) {
+		_ = o.s.done() // an observer that is gone has no use for an error
 	}
 	return nil
 }
 
-// follow tells all that a subscription delivers. It returns io.EOF after the last of it, and another error when the
-// observer or the run is gone.
-func (a *API) follow(ctx context.Context, s *stream, sub *runs.Subscription, words runs.Dialect) error {
-	if err := s.flush(); err != nil {
+// observer is one on its way through a run.
+type observer struct {
+	a     *API
+	s     *stream
+	sub   *runs.Subscription
+	words runs.Dialect
+	next  runs.Delivery
+}
+
+// observe begins a stream of a run's rows.
+func (a *API) observe(q *call) (*observer, error) {
+	run, head, err := a.observable(q)
+	if err != nil {
+		return nil, err
+	}
+	sub, head, err := a.o.Journal.Subscribe(q.r.Context(), head.RunID, askedCursor(q.r))
+	switch {
+	case err != nil:
+		return nil, err
+	case sub == nil:
+		return nil, gone(head)
+	}
+	q.w.Header().Set("X-Hub-Run-Id", head.RunID)
+	s := a.open(q)
+	s.retry(comeBackIn)
+	return &observer{a: a, s: s, sub: sub, words: run.Words}, nil
+}
+
+func askedCursor(r *http.Request) string {
+	return runs.AskedCursor(r.URL.Query(), r.Header.Get("Last-Event-ID"))
+}
+
+// fetch waits for the next delivery.
+func (o *observer) fetch(ctx context.Context) (err error) {
+	o.next, err = o.sub.Next(ctx)
+	return err
+}
+
+// follow tells all that is delivered. It returns io.EOF after the last of it, and another error when the observer or the
+// run is gone.
+func (o *observer) follow(ctx context.Context) error {
+	if err := o.s.flush(); err != nil {
 		return err
 	}
 	for {
-		var d runs.Delivery
-		err := a.await(ctx, s, func(ctx context.Context) (err error) {
-			d, err = sub.Next(ctx)
-			return err
-		})
-		if err != nil {
+		if err := o.a.await(ctx, o.s, o.fetch); err != nil {
 			return err
 		}
-		if err := s.deliver(d, words); err != nil {
+		if err := o.s.deliver(&o.next, o.words); err != nil {
 			return err
 		}
 	}
 }
 
 // deliver sends one delivery.
-func (s *stream) deliver(d runs.Delivery, words runs.Dialect) error {
+func (s *stream) deliver(d *runs.Delivery, words runs.Dialect) error {
 	if d.Reset != "" {
 		s.control(controlReset, resetFrame{d.Head.RunID, d.Reset})
 	}

@@ -22,6 +22,19 @@ func (a *API) head(ctx context.Context, c Client, runID string) (runs.Head, erro
 	return h, err
 }
 
+// observable is a run whose rows the client may see, and which has some: what its first row tells of it, and its head.
+func (a *API) observable(q *call) (runs.Run, runs.Head, error) {
+	head, err := a.head(q.r.Context(), q.client, q.args[0])
+	if err == nil && head.Expired {
+		err = gone(head)
+	}
+	if err != nil {
+		return runs.Run{}, head, err
+	}
+	run, err := a.begun(q.r.Context(), head)
+	return run, head, err
+}
+
 func (c Client) owns(h runs.Head) bool { return c.All || c.Owner == h.Owner }
 
 // begun is what a run's first row tells: the words of its observers, and whether it is executed outside. Of a run that has

@@ -55,8 +55,12 @@ type pager struct {
 }
 
 // page answers with rows after the cursor. With wait it waits for one.
-func (a *API) page(q *call, run runs.Run, cursor string) error {
-	query, ctx := q.r.URL.Query(), q.r.Context()
+func (a *API) page(q *call) error {
+	run, _, err := a.observable(q)
+	if err != nil {
+		return err
+	}
+	query, ctx, cursor := q.r.URL.Query(), q.r.Context(), askedCursor(q.r)
 	limit, err := pageLimit(query)
 	if err != nil {
 		return err

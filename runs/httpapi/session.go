@@ -42,8 +42,7 @@ func (a *API) sessionEvents(q *call) error {
 	if err != nil {
 		return err
 	}
-	cursor := runs.AskedCursor(q.r.URL.Query(), q.r.Header.Get("Last-Event-ID"))
-	legs, instead := plan(cursor, heads)
+	legs, instead := plan(askedCursor(q.r), heads)
 	t.s = a.open(q)
 	t.s.retry(comeBackIn)
 	t.legs = legs
@@ -136,34 +135,32 @@ func (t *tour) tell(ctx context.Context, l leg) error {
 		return over(err)
 	}
 	defer sub.Close()
-	var run runs.Run
-	err = t.a.await(ctx, t.s, func(ctx context.Context) (err error) {
-		run, err = t.a.begun(ctx, head)
+	o := &observer{a: t.a, s: t.s, sub: sub}
+	err = t.a.await(ctx, t.s, func(ctx context.Context) error {
+		run, err := t.a.begun(ctx, head)
+		o.words = run.Words
 		return err
 	})
 	for err == nil {
-		var d runs.Delivery
-		err = t.a.await(ctx, t.s, func(ctx context.Context) (err error) {
-			d, err = sub.Next(ctx)
-			return err
-		})
-		if err == nil && (d.Reset != "" || d.Gap != (runs.Gap{})) {
+		if err = t.a.await(ctx, t.s, o.fetch); err != nil {
+			break
+		}
+		if o.next.Reset != "" || o.next.Gap != (runs.Gap{}) {
 			return t.snapshot(ctx, rowsTrimmed)
 		}
-		if err == nil {
-			err = t.deliver(d, run.Words)
-		}
+		err = t.deliver(o)
 	}
 	return over(err)
 }
 
 // deliver sends rows. That there are no more for the moment is worth telling of the last run only.
-func (t *tour) deliver(d runs.Delivery, words runs.Dialect) error {
+func (t *tour) deliver(o *observer) error {
+	d := &o.next
 	if len(d.Rows) > 0 {
 		t.idling = false
 	}
 	d.CaughtUp = d.CaughtUp && len(t.legs) == 0 && d.Head.Active()
-	return t.s.deliver(d, words)
+	return t.s.deliver(d, o.words)
 }
 
 // over is nil when a run is told, or gone: the tour goes on with the next.

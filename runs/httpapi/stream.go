@@ -106,7 +106,8 @@ func (s *stream) flush() error {
 			return err
 		}
 	}
-	if s.buffer = s.buffer[:0]; cap(s.buffer) > keptSize {
+	much := len(s.buffer) > pieceSize/2 // there may be more at once
+	if s.buffer = s.buffer[:0]; !much && cap(s.buffer) > keptSize {
 		s.buffer = nil
 	}
 	return s.conn.Flush()
