@@ -85,7 +85,7 @@ func lostPower(t *testing.T, content []byte, calls []call, moments int) {
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
 	file, content := made(t)
-	lostPower(t, content, recorded(t, file, 2500), 60)
+	lostPower(t, content, recorded(t, file, 1500), 40)
 }
 
 // Syncs fail, and what they were to sync is lost, whatever later ones say. A commit whose sync failed could still be read from
@@ -109,7 +109,7 @@ func TestPowerLossAfterFailedSyncs(t *testing.T) {
 func TestPowerLossInTheLog(t *testing.T) {
 	t.Parallel()
 	file, content := made(t)
-	const log, step = "hub.db-wal", 211
+	const log, step = "hub.db-wal", 307
 	d, acked := disk{"hub.db": {synced: content}}, storetest.Acked{}
 	calls := recorded(t, file, 60)
 	syncs, begins := 0, 0 // of the log, and where the last three commits begin in it
