@@ -138,3 +138,12 @@ func TestWindowRelabel(t *testing.T) {
 		t.Errorf("got %s", text)
 	}
 }
+
+// An account whose provider nobody named is still a call of a provider, so that the providers' shares add up.
+func TestWindowWithoutProvider(t *testing.T) {
+	x := asked("coder", "codex-1", time.Second)
+	x.Attempts[0].Provider = ""
+	if b := newTestWindow(x).Breakdown(noon, Kept, Filter{}); b.ByProvider[Other].TotalCalls != 1 {
+		t.Errorf("got %+v", b.ByProvider)
+	}
+}
