@@ -22,11 +22,11 @@ func newKnownNames(l Labels) *knownNames {
 
 // lane is what an attempt is counted by. A known profile's provider is the configuration's word too.
 func (k *knownNames) lane(role string, a *Attempt) lane {
-	s := lane{role: k.role(role), provider: Other, profile: Other}
+	l := lane{role: k.role(role), provider: Other, profile: Other}
 	if profile, ok := k.profiles[a.Profile]; ok {
-		s.provider, s.profile = cmp.Or(a.Provider, Other), profile
+		l.provider, l.profile = cmp.Or(a.Provider, Other), profile
 	}
-	return s
+	return l
 }
 
 func (k *knownNames) role(role string) string { return cmp.Or(k.roles[role], Other) }

@@ -41,8 +41,8 @@ func newRollup(ts tallies) rollup {
 		return at
 	}
 	body := binary.AppendUvarint(nil, uint64(len(order)))
-	for _, s := range order {
-		body = ts[s].append(body, place, s)
+	for _, l := range order {
+		body = ts[l].append(body, place, l)
 	}
 	out := make(rollup, 0, len(body)+16*len(names)+16)
 	out = binary.AppendUvarint(append(out, rollupVersion), uint64(len(names)))
@@ -53,8 +53,8 @@ func newRollup(ts tallies) rollup {
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out))
 }
 
-func (t *tally) append(b []byte, place func(string) uint64, s lane) []byte {
-	for _, n := range [...]uint64{place(s.role), place(s.provider), place(s.profile)} {
+func (t *tally) append(b []byte, place func(string) uint64, l lane) []byte {
+	for _, n := range [...]uint64{place(l.role), place(l.provider), place(l.profile)} {
 		b = binary.AppendUvarint(b, n)
 	}
 	for _, n := range [...]int64{t.calls, t.succeeded, t.failed, t.stated, t.prompt, t.completion, t.slowest, t.priced} {
@@ -106,8 +106,8 @@ func (r rollup) each(visit func(lane, *tally)) bool {
 	d.readNames()
 	t := &tally{}
 	for n := d.count(len(d.rest)); n > 0 && !d.bad; n-- {
-		if s := d.lane(t); !d.bad {
-			visit(s, t)
+		if l := d.lane(t); !d.bad {
+			visit(l, t)
 		}
 	}
 	return !d.bad && len(d.rest) == 0

@@ -65,7 +65,7 @@ func (d *rollupReader) name() string {
 // lane reads one lane into t, whose space is used again.
 func (d *rollupReader) lane(t *tally) lane {
 	*t = tally{failovers: t.failovers[:0], latency: t.latency[:0]}
-	s := lane{d.name(), d.name(), d.name()}
+	l := lane{d.name(), d.name(), d.name()}
 	for _, field := range [...]*int64{&t.calls, &t.succeeded, &t.failed, &t.stated, &t.prompt, &t.completion, &t.slowest, &t.priced} {
 		*field = d.sum()
 	}
@@ -79,7 +79,7 @@ func (d *rollupReader) lane(t *tally) lane {
 		t.failovers = append(t.failovers, trigger{d.name(), d.sum()})
 	}
 	d.latency(t)
-	return s
+	return l
 }
 
 // latency reads the buckets, in which every call must be found again.

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -10,14 +11,8 @@ import (
 // lane is what calls are counted by. A request that failed before an account was asked has no provider and no profile.
 type lane struct{ role, provider, profile string }
 
-func (s lane) compare(o lane) int {
-	if c := strings.Compare(s.role, o.role); c != 0 {
-		return c
-	}
-	if c := strings.Compare(s.provider, o.provider); c != 0 {
-		return c
-	}
-	return strings.Compare(s.profile, o.profile)
+func (l lane) compare(o lane) int {
+	return cmp.Or(strings.Compare(l.role, o.role), strings.Compare(l.provider, o.provider), strings.Compare(l.profile, o.profile))
 }
 
 // tally is what happened to one lane, or to several together, in some time. Sums stay where they are when they would
@@ -102,25 +97,25 @@ func plus(a, b int64) int64 {
 // tallies is some time, by lane.
 type tallies map[lane]*tally
 
-func (ts tallies) of(s lane) *tally {
-	t := ts[s]
+func (ts tallies) of(l lane) *tally {
+	t := ts[l]
 	if t == nil {
 		t = &tally{}
-		ts[s] = t
+		ts[l] = t
 	}
 	return t
 }
 
-// room is s, or what it counts as when the time has too many lanes.
-func (ts tallies) room(s lane) lane {
-	if len(ts) >= maxLanes && ts[s] == nil {
-		s.profile = Other
+// room is l, or what it counts as when the time has too many lanes.
+func (ts tallies) room(l lane) lane {
+	if len(ts) >= maxLanes && ts[l] == nil {
+		l.profile = Other
 	}
-	return s
+	return l
 }
 
-func (ts tallies) merge(s lane, o *tally) {
-	t := ts.of(s)
+func (ts tallies) merge(l lane, o *tally) {
+	t := ts.of(l)
 	t.merge(o)
 	t.latency.merge(o.latency)
 }

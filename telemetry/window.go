@@ -48,9 +48,9 @@ type hour struct {
 	lanes   tallies
 }
 
-func (h *hour) add(s lane, t *tally) {
-	h.lanes.merge(s, t)
-	h.pairs.merge(lane{role: s.role, provider: s.provider}, t)
+func (h *hour) add(l lane, t *tally) {
+	h.lanes.merge(l, t)
+	h.pairs.merge(lane{role: l.role, provider: l.provider}, t)
 }
 
 // WindowOptions is what a Window needs.
@@ -148,8 +148,8 @@ func (w *Window) fold() {
 
 func (w *Window) foldMinute(minute int64, ts tallies) {
 	h := w.hour(minute)
-	for s, t := range ts {
-		h.add(s, t)
+	for l, t := range ts {
+		h.add(l, t)
 	}
 	at := &h.minutes[inHour(minute)]
 	at.each(ts.merge)
