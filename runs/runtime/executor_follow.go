@@ -26,6 +26,9 @@ func (e *Executor) execute(base context.Context, l *live, o Order, taken chan<- 
 			err = cause
 		}
 		e.finish(base, l, err)
+		if l.isCancelling() { // what the client has begun has ended as somebody wanted
+			err = nil
+		}
 		taken <- err
 		return
 	}

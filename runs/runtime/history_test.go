@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"hermes-hub/runs"
 	"hermes-hub/runs/memstore"
@@ -37,7 +36,7 @@ func TestHistory(t *testing.T) {
 			o := runtime.Order{Owner: owner, SessionID: session, Body: json.RawMessage(`{"` + member + `":` + text + `}`), Surface: runtime.RunsAPI}
 			o.Started.Input = json.RawMessage(text)
 			h.start(o)
-			time.Sleep(time.Second)
+			settle()
 			return strings.TrimSpace(asked)
 		}
 		reply = "one"
