@@ -38,7 +38,8 @@ const (
 	resumeAtMost = 30 * time.Second
 )
 
-// Executor owns the runs that are going on in this process. Run must be running for it to do anything.
+// Executor owns the runs that are going on in this process. Run must be running for it to do anything. Who else writes runs,
+// as a proxied call does, shows by Journal.Hold that they are alive: one that is silent for a minute is taken for dead.
 type Executor struct {
 	o       Options
 	now     func() time.Time
@@ -46,8 +47,7 @@ type Executor struct {
 	stopped chan struct{}              // closed when Run takes no more
 
 	mu   sync.Mutex
-	live map[string]*live      // by run id
-	kept map[*runs.Writer]bool // of runs that others execute in this process
+	live map[string]*live // by run id
 }
 
 // New returns an Executor.
@@ -60,7 +60,7 @@ func New(o Options) *Executor {
 	}
 	return &Executor{
 		o: o, now: time.Now, jobs: make(chan func(context.Context)), stopped: make(chan struct{}),
-		live: map[string]*live{}, kept: map[*runs.Writer]bool{},
+		live: map[string]*live{},
 	}
 }
 
@@ -139,14 +139,6 @@ func (e *Executor) Active() int {
 	return len(e.live)
 }
 
-// Keep shows for a run that somebody else in this process executes that its executor is alive, until its writer has ended
-// it or has lost it. Without that a run that is silent for a minute is taken for dead.
-func (e *Executor) Keep(w *runs.Writer) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.kept[w] = true
-}
-
 // hold shows that this process is alive, for each of its runs.
 func (e *Executor) hold(ctx context.Context) {
 	if err := e.o.Journal.Hold(ctx, e.writers()...); err != nil && ctx.Err() == nil {
@@ -154,19 +146,12 @@ func (e *Executor) hold(ctx context.Context) {
 	}
 }
 
-// writers are those of the runs to hold; kept ones that have come to their end are forgotten.
+// writers are those of the runs that go on here.
 func (e *Executor) writers() (ws []*runs.Writer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, l := range e.live {
 		ws = append(ws, l.w)
-	}
-	for w := range e.kept {
-		if w.Ended() || over(w.Lost()) {
-			delete(e.kept, w)
-			continue
-		}
-		ws = append(ws, w)
 	}
 	return ws
 }

@@ -218,8 +218,8 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// Runs that others in this process execute are alive as long as they are kept, however silent; strays are not.
-func TestKeep(t *testing.T) {
+// Runs that others in this process write are alive as long as they are held, however silent; strays are not.
+func TestSweep(t *testing.T) {
 	play(t, &stage{}, func(t *testing.T, h *hub) {
 		begin := func(run string) *runs.Writer {
 			w, _, err := h.j.Create(t.Context(), run, runs.Origin{}, runs.Redacted, runs.RunStarted{Status: runs.Running, Runtime: "proxy"})
@@ -228,16 +228,16 @@ func TestKeep(t *testing.T) {
 			}
 			return w
 		}
-		kept := begin("kept")
+		held := begin("held")
 		begin("stray")
-		h.Keep(kept)
-		time.Sleep(3 * time.Minute)
+		for range 12 {
+			time.Sleep(15 * time.Second)
+			if err := h.j.Hold(t.Context(), held); err != nil {
+				t.Error(err)
+			}
+		}
 		want(t, "stray", h.end("stray"), "run.started error=executor_lost run.closed")
-		want(t, "kept", h.end("kept"), "run.started")
-		_ = kept.Append(runs.RunDone{})
-		_ = kept.Append(runs.RunClosed{})
-		time.Sleep(3 * time.Minute)
-		want(t, "kept", h.end("kept"), "run.started done run.closed")
+		want(t, "held", h.end("held"), "run.started")
 	})
 }
 
