@@ -16,7 +16,8 @@ type hermesQuestion struct {
 	blind    bool // nobody knows what was asked: only the run's status told of it
 	missed   bool // events may have been missed since
 	doubtful bool // the run went on since: it may have run out, which no event says
-	claimed  bool // an answer is on its way
+	claimed  bool // an answer is on its way:
+	answer   string
 }
 
 // hermesAsked are a run's questions of one kind, oldest first. Follow and controls share them.
@@ -24,8 +25,9 @@ type hermesAsked struct {
 	mu      sync.Mutex
 	open    []*hermesQuestion
 	settled map[string]bool
-	resumed bool // questions of a former process may be answered, that are not known here
-	echoes  int  // answers whose event is still to come, and names no question
+	newest  float64 // when the newest was asked
+	resumed bool    // questions of a former process may be answered, that are not known here
+	echoes  int     // answers whose event is still to come, and names no question
 }
 
 func newHermesAsked() *hermesAsked { return &hermesAsked{settled: map[string]bool{}} }
@@ -70,8 +72,19 @@ func (a *hermesAsked) ask(q hermesQuestion) bool {
 		return false
 	}
 	a.open = append(a.open, &q)
+	a.newest = max(a.newest, q.at)
 	return true
 }
+
+// seen reports whether the question that was asked then is known, open or settled.
+func (a *hermesAsked) seen(at float64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return sameMoment(at, a.newest)
+}
+
+// sameMoment reports whether two stamps of a server are of an event and of the change of status that comes with it.
+func sameMoment(a, b float64) bool { return max(a-b, b-a) < 0.25 }
 
 // settle notes that a question is answered, and reports whether that is news.
 func (a *hermesAsked) settle(id string) bool {
@@ -129,6 +142,18 @@ func (a *hermesAsked) abandon() (ids []string) {
 	return ids
 }
 
+// sent gives the questions whose answers are on their way, and closes them: the run has ended, with them or without.
+func (a *hermesAsked) sent() (qs []hermesQuestion) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, q := range slices.Clone(a.open) {
+		if q.claimed && a.close(q.id) {
+			qs = append(qs, *q)
+		}
+	}
+	return qs
+}
+
 // miss notes that events may have been missed.
 func (a *hermesAsked) miss() { a.mark(func(q *hermesQuestion) { q.missed = true }, true) }
 
@@ -154,7 +179,7 @@ type hermesClaim struct {
 
 // claim takes a question for one answer; release it if the server does not take that. Without an id the only question is
 // meant.
-func (a *hermesAsked) claim(id string) (hermesClaim, bool) {
+func (a *hermesAsked) claim(id, answer string) (hermesClaim, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if id == "" && len(a.open) == 1 {
@@ -168,7 +193,7 @@ func (a *hermesAsked) claim(id string) (hermesClaim, bool) {
 	if q == nil || q.claimed {
 		return hermesClaim{}, false
 	}
-	q.claimed = true
+	q.claimed, q.answer = true, answer
 	return hermesClaim{*q, a.open[0] == q, len(a.open) == 1}, true
 }
 

@@ -146,7 +146,7 @@ func (t *hermesTale) waits(book *hermesAsked, event, member string, r hermesReco
 func (t *hermesTale) blind(book *hermesAsked, r hermesRecord) []runs.Payload {
 	q := hermesFormer(hermesMade(r.updatedAt()))
 	q.blind = true
-	if book != t.approvals || book.waiting() || !book.ask(*q) {
+	if book != t.approvals || book.waiting() || book.seen(q.at) || !book.ask(*q) {
 		return nil
 	}
 	return []runs.Payload{runs.ApprovalRequested{
@@ -162,6 +162,17 @@ func (t *hermesTale) waitsNoMore() (rows []runs.Payload) {
 	}
 	for _, id := range t.clarifies.abandon() {
 		rows = append(rows, runs.ClarifyResolved{ClarifyID: id, Status: "settled_at_runtime"})
+	}
+	return rows
+}
+
+// answersSent makes the rows of answers that were sent and that the server has not acknowledged before the run's end.
+func (t *hermesTale) answersSent() (rows []runs.Payload) {
+	for _, q := range t.approvals.sent() {
+		rows = append(rows, runs.ApprovalResolved{ApprovalID: q.id, Choice: q.answer, Status: "sent"})
+	}
+	for _, q := range t.clarifies.sent() {
+		rows = append(rows, runs.ClarifyResolved{ClarifyID: q.id, Response: q.answer, Status: "sent"})
 	}
 	return rows
 }

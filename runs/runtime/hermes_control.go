@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -80,21 +79,22 @@ var hermesOver = map[string]bool{
 	"run_not_active": true, "approval_not_active": true, "approval_not_pending": true, "clarify_not_active": true, "clarify_not_pending": true,
 }
 
-// stop asks for the end of the run. How a run that is over already has ended, Follow finds out.
+// stop asks for the end of the run. How a run that is over already has ended, Follow finds out; it may do so before the
+// server's answer to the stop is read.
 func (x *hermesRun) stop(ctx context.Context, path string) error {
+	was := x.stopped.Swap(true)
 	a, err := x.post(ctx, path, map[string]any{})
+	if err == nil {
+		x.nudge()
+		err = x.refused(a)
+	}
+	if err == nil && (hermesRecord{status: gjson.GetBytes(a.body, "status").Str}).ended() {
+		err = ErrNotActive
+	}
 	if err != nil {
-		return err
+		x.stopped.Store(was)
 	}
-	x.nudge()
-	if err := x.refused(a); err != nil {
-		return err
-	}
-	if (hermesRecord{status: gjson.GetBytes(a.body, "status").Str}).ended() {
-		return ErrNotActive
-	}
-	x.stopped.Store(true)
-	return nil
+	return err
 }
 
 // hermesChoices are the choices of an approval, by what clients call them.
@@ -110,7 +110,7 @@ func (x *hermesRun) approve(ctx context.Context, path string, c Control) error {
 	if choice == "" {
 		return &Refused{Status: http.StatusBadRequest, Code: "invalid_approval_choice", Message: "The choice must be one of once, session, always, deny."}
 	}
-	claim, ok := x.approvals.claim(c.ID)
+	claim, ok := x.approvals.claim(c.ID, choice)
 	if !ok {
 		return ErrNotActive
 	}
@@ -126,14 +126,13 @@ func (x *hermesRun) approve(ctx context.Context, path string, c Control) error {
 		return err
 	}
 	if err := x.refused(a); err != nil {
-		if errors.Is(err, ErrNotActive) && x.approvals.settle(claim.id) {
-			x.append(runs.ApprovalResolved{ApprovalID: claim.id, Status: "not_pending"})
+		if errors.Is(err, ErrNotActive) {
+			x.settles(func() bool { return x.approvals.settle(claim.id) }, runs.ApprovalResolved{ApprovalID: claim.id, Status: "not_pending"})
 		}
 		return err
 	}
-	if x.approvals.answered(claim.hermesQuestion) {
-		x.append(runs.ApprovalResolved{ApprovalID: claim.id, Choice: choice, Status: "answered"})
-	}
+	x.settles(func() bool { return x.approvals.answered(claim.hermesQuestion) },
+		runs.ApprovalResolved{ApprovalID: claim.id, Choice: choice, Status: "answered"})
 	return nil
 }
 
@@ -158,19 +157,16 @@ func (x *hermesRun) certain(ctx context.Context, c hermesClaim, deny bool) error
 		return err
 	}
 	// Its status changed when the run asked for the approval, and has not since: it is this one.
-	same := record.status == "waiting_for_approval" && max(record.updatedAt()-c.at, c.at-record.updatedAt()) < hermesSameMoment.Seconds()
+	same := record.status == "waiting_for_approval" && sameMoment(record.updatedAt(), c.at)
 	if !same || !c.only {
 		return unclear
 	}
 	return nil
 }
 
-// hermesSameMoment is how far apart a server may stamp an event and the change of status that comes with it.
-const hermesSameMoment = 250 * time.Millisecond
-
 // clarify answers a question.
 func (x *hermesRun) clarify(ctx context.Context, path string, c Control) error {
-	claim, ok := x.clarifies.claim(c.ID)
+	claim, ok := x.clarifies.claim(c.ID, c.Text)
 	if !ok {
 		return ErrNotActive
 	}
@@ -186,20 +182,12 @@ func (x *hermesRun) clarify(ctx context.Context, path string, c Control) error {
 		return err
 	}
 	if err := x.refused(a); err != nil {
-		if errors.Is(err, ErrNotActive) && x.clarifies.settle(claim.id) {
-			x.append(runs.ClarifyResolved{ClarifyID: claim.id, Status: "not_pending"})
+		if errors.Is(err, ErrNotActive) {
+			x.settles(func() bool { return x.clarifies.settle(claim.id) }, runs.ClarifyResolved{ClarifyID: claim.id, Status: "not_pending"})
 		}
 		return err
 	}
-	if x.clarifies.answered(claim.hermesQuestion) {
-		x.append(runs.ClarifyResolved{ClarifyID: claim.id, Response: c.Text, Status: "answered"})
-	}
+	x.settles(func() bool { return x.clarifies.answered(claim.hermesQuestion) },
+		runs.ClarifyResolved{ClarifyID: claim.id, Response: c.Text, Status: "answered"})
 	return nil
-}
-
-// append appends a row beside Follow. Nobody is told of it when the run has ended meanwhile.
-func (x *hermesRun) append(p runs.Payload) {
-	if w := x.writer(); w != nil {
-		_ = w.Append(p)
-	}
 }

@@ -25,11 +25,12 @@ func (t *hermesTale) end(raw runs.Raw) []runs.Payload {
 	case raw.Family == runs.TypeCancelled:
 		return []runs.Payload{raw}
 	}
-	rows := []runs.Payload(nil)
+	output := gjson.GetBytes(object, "output").Str
+	rows := t.recover(output)
 	if usage := gjson.GetBytes(object, "usage"); usage.IsObject() {
 		rows = append(rows, runs.Raw{Family: runs.TypeUsageFinal, Object: json.RawMessage(`{"usage":` + usage.Raw + `}`)})
 	}
-	if output := gjson.GetBytes(object, "output").Str; len(output) > hermesLongOutput && t.text.is(output) {
+	if len(output) > hermesLongOutput && t.text.is(output) {
 		object = with(object, "output", "")
 	}
 	return append(rows, runs.Raw{Family: runs.TypeDone, Object: object})
@@ -50,17 +51,27 @@ func hermesFailure(object []byte) []byte {
 
 // hermesInterrupted is the end of a run whose Hermes was stopped while it ran.
 func hermesInterrupted(object []byte) runs.Payload {
-	for name, value := range map[string]any{
-		"type": "interrupted", "code": "runtime_interrupted", "message": "The runtime was stopped before the run ended.", "terminal": true,
-	} {
-		object = with(object, name, value)
-	}
+	object = with(with(object, "type", "interrupted"), "code", "runtime_interrupted")
+	object = with(with(object, "message", "The runtime was stopped before the run ended."), "terminal", true)
 	return runs.Raw{Family: runs.TypeError, Object: object}
 }
 
-// recovered makes the rows of a run's end that only its status record tells of: what the deltas have not said, then the
-// end. They are marked, for no event told of them.
-func (t *hermesTale) recovered(r hermesRecord) (rows []runs.Payload) {
+// recover makes the rows of what an output says and the deltas have not, if events may have been missed. Else they may
+// differ, and that is the runtime's affair.
+func (t *hermesTale) recover(output string) (rows []runs.Payload) {
+	if !t.missed {
+		return nil
+	}
+	for _, piece := range pieces(t.text.rest(output), hermesLongOutput) {
+		t.text.add(piece)
+		rows = append(rows, runs.Raw{Family: runs.TypeTokenDelta, Object: with([]byte(`{"recovered":true}`), "delta", piece)})
+	}
+	return rows
+}
+
+// recovered makes the rows of a run's end that only its status record tells of. They are marked, for no event told of them.
+func (t *hermesTale) recovered(r hermesRecord) []runs.Payload {
+	t.missed = true
 	object := with(r.object, "recovered", true)
 	switch r.status {
 	case "interrupted":
@@ -69,12 +80,7 @@ func (t *hermesTale) recovered(r hermesRecord) (rows []runs.Payload) {
 		return t.end(runs.Raw{Family: runs.TypeError, Object: object})
 	case "cancelled", "canceled":
 		return t.end(runs.Raw{Family: runs.TypeCancelled, Object: object})
+	default:
+		return t.end(runs.Raw{Family: runs.TypeDone, Object: object})
 	}
-	for _, piece := range pieces(t.text.rest(gjson.GetBytes(object, "output").Str), hermesLongOutput) {
-		t.text.add(piece)
-		delta := runs.Raw{Family: runs.TypeTokenDelta, Object: json.RawMessage(`{"recovered":true}`)}
-		delta.Object = with(delta.Object, "delta", piece)
-		rows = append(rows, delta)
-	}
-	return append(rows, t.end(runs.Raw{Family: runs.TypeDone, Object: object})...)
 }

@@ -37,7 +37,7 @@ type hermesFollow struct {
 
 func newHermesFollow(x *hermesRun, w *runs.Writer) *hermesFollow {
 	f := &hermesFollow{x: x, w: w, attaches: 1 + hermesReattach, later: x.resumed, gap: x.resumed, timer: time.NewTimer(0)}
-	f.tale = hermesTale{approvals: x.approvals, clarifies: x.clarifies, stopped: x.stopped.Load}
+	f.tale = hermesTale{approvals: x.approvals, clarifies: x.clarifies, stopped: x.stopped.Load, missed: x.resumed}
 	f.tale.text = hermesText{all: true}
 	f.tale.text.add(x.text)
 	return f
@@ -89,6 +89,11 @@ func (f *hermesFollow) step(ctx context.Context) error {
 
 // append appends rows; what may be missing before them is told first.
 func (f *hermesFollow) append(rows []runs.Payload, ended bool) error {
+	f.x.mu.Lock()
+	defer f.x.mu.Unlock()
+	if ended {
+		rows = append(f.tale.answersSent(), rows...)
+	}
 	if f.gap && len(rows) > 0 {
 		f.gap = false
 		rows = append([]runs.Payload{runs.GapMarked{Reason: "stream_lost"}}, rows...)
@@ -126,7 +131,7 @@ func (f *hermesFollow) attach(ctx context.Context) {
 func (f *hermesFollow) lose(why error) {
 	f.x.h.o.Logger.Info("a run's event stream is gone, its status is asked for", "runtime", f.x.h.o.Name, "upstream_run", f.x.id, "why", why)
 	f.gap = f.gap || f.stream != nil || !f.later // once for each stream
-	f.later = true
+	f.later, f.tale.missed = true, true
 	f.detach()
 	f.x.approvals.miss()
 	f.x.clarifies.miss()

@@ -97,8 +97,12 @@ func TestHermesCutEverywhere(t *testing.T) {
 	}
 	for name, agent := range map[string]fakehermes.Agent{
 		"completed": plain,
-		"late":      func(t *fakehermes.Turn) (string, error) { t.Say("Hel"); t.Wait(later(100 * time.Second)); return plain(t) },
-		"concert":   concert,
+		"late": func(t *fakehermes.Turn) (string, error) {
+			t.Say("Hel")
+			t.Wait(later(100 * time.Second))
+			return plain(t)
+		},
+		"concert": concert,
 		"failed": func(t *fakehermes.Turn) (string, error) {
 			t.Say("Hel")
 			t.Thought("hm")

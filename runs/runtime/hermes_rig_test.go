@@ -26,6 +26,7 @@ type hermesRig struct {
 	journal *runs.Journal
 	fake    *fakehermes.Server
 	h       *Hermes
+	id      string // of the runs that it starts
 }
 
 // bubble runs a test with a rig in a bubble: time passes when everybody waits.
@@ -34,7 +35,7 @@ func bubble(t *testing.T, o fakehermes.Options, agent fakehermes.Agent, test fun
 	synctest.Test(t, func(t *testing.T) {
 		fake := fakehermes.New(o, agent)
 		defer fake.Close()
-		rig := &hermesRig{t: t, store: new(memstore.Store), fake: fake}
+		rig := &hermesRig{t: t, store: new(memstore.Store), fake: fake, id: playID}
 		rig.h = rig.hermes(HermesOptions{BaseURL: "http://hermes.invalid/v1", APIKey: func() string { return o.Key }, Client: fake.Client()})
 		defer rig.opens("one")()
 		test(t, rig)
@@ -65,7 +66,6 @@ func (r *hermesRig) opens(instance string) (stop func()) {
 // hermesPlay is one run as it is executed.
 type hermesPlay struct {
 	*hermesRig
-	id    string
 	w     *runs.Writer
 	x     *hermesRun
 	stop  context.CancelCauseFunc
@@ -77,11 +77,11 @@ const playID = "run_0123456789abcdef0123456789abcdef"
 // starts starts a run and follows it.
 func (r *hermesRig) starts(body string) *hermesPlay {
 	r.t.Helper()
-	w, err := r.journal.Begin(playID, runs.Origin{SessionID: gjson.Get(body, "session_id").Str}, runs.Redacted, runs.RunStarted{Status: runs.Queued})
+	w, err := r.journal.Begin(r.id, runs.Origin{SessionID: gjson.Get(body, "session_id").Str}, runs.Redacted, runs.RunStarted{Status: runs.Queued})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	x, err := r.h.Start(r.t.Context(), playID, Order{Body: json.RawMessage(body)})
+	x, err := r.h.Start(r.t.Context(), r.id, Order{Body: json.RawMessage(body)})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (r *hermesRig) starts(body string) *hermesPlay {
 
 func (r *hermesRig) follows(w *runs.Writer, x Execution) *hermesPlay {
 	ctx, stop := context.WithCancelCause(r.t.Context())
-	p := &hermesPlay{hermesRig: r, id: playID, w: w, x: x.(*hermesRun), stop: stop, ended: make(chan error, 1)}
+	p := &hermesPlay{hermesRig: r, w: w, x: x.(*hermesRun), stop: stop, ended: make(chan error, 1)}
 	go func() { p.ended <- x.Follow(ctx, w) }()
 	return p
 }

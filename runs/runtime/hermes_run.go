@@ -20,7 +20,7 @@ type hermesRun struct {
 	stopped              atomic.Bool   // the server took a stop
 	look                 chan struct{} // a control saw that the run stands elsewhere than Follow may know
 
-	mu sync.Mutex
+	mu sync.Mutex   // of what is noted and appended in one step
 	w  *runs.Writer // Follow's
 }
 
@@ -63,9 +63,12 @@ func (x *hermesRun) Follow(ctx context.Context, w *runs.Writer) error {
 	return newHermesFollow(x, w).run(ctx)
 }
 
-// writer is Follow's, nil before that was called.
-func (x *hermesRun) writer() *runs.Writer {
+// settles appends the row of an answer if noting it was news. Follow cannot append the run's end in between. Nobody is told
+// of an answer when the run has ended before.
+func (x *hermesRun) settles(note func() bool, row runs.Payload) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.w
+	if note() && x.w != nil {
+		_ = x.w.Append(row)
+	}
 }

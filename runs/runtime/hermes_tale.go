@@ -17,6 +17,7 @@ import (
 // and the family's beside them. It belongs to Follow, but for the questions.
 type hermesTale struct {
 	text      hermesText
+	missed    bool // events may have been
 	tools     hermesTools
 	approvals *hermesAsked
 	clarifies *hermesAsked

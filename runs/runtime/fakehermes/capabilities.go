@@ -40,5 +40,6 @@ func (s *Server) capabilities(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, body)
 }
 
-func get(path string) map[string]any  { return map[string]any{"method": http.MethodGet, "path": path} }
+func get(path string) map[string]any { return map[string]any{"method": http.MethodGet, "path": path} }
+
 func post(path string) map[string]any { return map[string]any{"method": http.MethodPost, "path": path} }
