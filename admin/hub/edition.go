@@ -43,7 +43,7 @@ func (e *Edition) Stamp() Stamp {
 
 // Stale reports whether the last refresh is overdue at now, or there was none yet.
 func (e *Edition) Stale(now time.Time) bool {
-	return e.refreshed.IsZero() || now.Sub(e.refreshed) > StaleAfter
+	return now.Sub(e.refreshed) > StaleAfter
 }
 
 // ETag is `"<store_epoch>.<generation>.<seq>"`, with the quotes.

@@ -32,7 +32,8 @@ func TestHealthOrder(t *testing.T) {
 	s.refuse("a", "gpt-5.5", quota.Reading{Class: quota.RateLimited, RetryAfter: 29500 * time.Millisecond})
 	f(`AUTHENTICATED rate_limited "Лимит запросов" 30`) // V05: not quota, whatever waits longer
 	s.refuse("a", "gpt-5.5", spent("codex.weekly", noon.Add(time.Hour)))
-	f(`AUTHENTICATED quota_exhausted "Квота исчерпана" 3600`)
+	s.refuse("a", "gpt-5.5", spent("codex.session", noon.Add(time.Minute)))
+	f(`AUTHENTICATED quota_exhausted "Квота исчерпана" 3600`) // the longest of several
 	s.refuse("a", "gpt-5.5", quota.Reading{Class: quota.AuthInvalid, Reason: "status:401"})
 	f(`AUTH_REQUIRED unhealthy "Требуется повторная авторизация" 0`) // V06: the provider's word beats the credential's
 	s.Identities["a"] = Identity{State: NotConfigured}

@@ -73,7 +73,7 @@ func TestQuotaMeasured(t *testing.T) {
 			t.Errorf("got:\n%s\nwant:\n%s", got, want)
 		}
 	}
-	s.Looks["a"] = Look{Outcome: LookNotExposed, At: s.now, UnavailableRU: "не предоставляет"}
+	s.Looks["a"] = Look{Outcome: LookNotExposed, At: s.now.Add(time.Second), UnavailableRU: "не предоставляет"}
 	s.measure("a", quota.SourceProviderAPI, "codex.session=70@180", "codex.weekly.gpt-5.3-codex-spark=50@3000")
 	f("provider_api estimated=false\ncodex.session healthy Осталось 70% Сброс через 3ч 0м\ncodex.weekly unknown Н/Д \n" +
 		"codex.weekly.gpt-5.3-codex-spark healthy Осталось 50% Сброс через 2д 2ч")

@@ -18,8 +18,8 @@ type Depth uint8
 
 // The depths.
 const (
-	Current Depth = iota // what is left
-	Full                 // its models and its plan too
+	DepthCurrent Depth = iota // what is left
+	DepthFull                 // its models and its plan too
 )
 
 // Account is one account that is to be looked at.
@@ -60,7 +60,7 @@ type Scheduler struct {
 func NewScheduler(o SchedulerOptions) *Scheduler {
 	return &Scheduler{
 		store: o.Store, accounts: o.Accounts, look: o.Look, within: cmp.Or(o.Within, 20*time.Second),
-		every: [2]time.Duration{Current: cmp.Or(o.CurrentEvery, 120*time.Second), Full: cmp.Or(o.FullEvery, 600*time.Second)},
+		every: [2]time.Duration{DepthCurrent: cmp.Or(o.CurrentEvery, 120*time.Second), DepthFull: cmp.Or(o.FullEvery, 600*time.Second)},
 		log:   cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), flights: make(map[string]*flight),
 	}
 }
@@ -68,7 +68,7 @@ func NewScheduler(o SchedulerOptions) *Scheduler {
 // RefreshAll looks at every account and publishes what was found out. It waits for the end. A provider that fails is told by
 // a REFRESH_FAILED of its own and keeps no other from being published.
 func (s *Scheduler) RefreshAll(ctx context.Context) error {
-	return s.refresh(ctx, KeyAll, Full, func(Account) bool { return true })
+	return s.refresh(ctx, KeyAll, DepthFull, func(Account) bool { return true })
 }
 
 // RefreshProvider looks at every account of a provider and publishes what was found out. It waits for the end.
@@ -78,7 +78,7 @@ func (s *Scheduler) RefreshProvider(ctx context.Context, provider string, depth 
 
 // RefreshAccount looks at one account and publishes what was found out. It waits for the end.
 func (s *Scheduler) RefreshAccount(ctx context.Context, profile string) error {
-	return s.refresh(ctx, "account:"+profile, Full, func(a Account) bool { return a.Profile == profile })
+	return s.refresh(ctx, "account:"+profile, DepthFull, func(a Account) bool { return a.Profile == profile })
 }
 
 func (s *Scheduler) refresh(ctx context.Context, key string, depth Depth, wanted func(Account) bool) error {
@@ -196,14 +196,14 @@ type turns [2]time.Time
 // take is the refresh that is due, if one is. A full one is also the other.
 func (t *turns) take(now time.Time, every [2]time.Duration) (depth Depth, ok bool) {
 	switch {
-	case !now.Before(t[Full]):
-		t[Full], t[Current] = now.Add(every[Full]), now.Add(every[Current])
-		return Full, true
-	case !now.Before(t[Current]):
-		t[Current] = now.Add(every[Current])
-		return Current, true
+	case !now.Before(t[DepthFull]):
+		t[DepthFull], t[DepthCurrent] = now.Add(every[DepthFull]), now.Add(every[DepthCurrent])
+		return DepthFull, true
+	case !now.Before(t[DepthCurrent]):
+		t[DepthCurrent] = now.Add(every[DepthCurrent])
+		return DepthCurrent, true
 	}
-	return Current, false
+	return DepthCurrent, false
 }
 
 // start begins a provider's refresh and does not wait for it: it tells by itself how it ends.

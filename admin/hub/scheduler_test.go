@@ -206,11 +206,11 @@ func TestSchedulerFailure(t *testing.T) {
 			}
 		}
 		d.answers["claude-1"] = fails("claude-1")
-		if err := d.scheduler.RefreshProvider(t.Context(), "claude", Current); err != nil {
+		if err := d.scheduler.RefreshProvider(t.Context(), "claude", DepthCurrent); err != nil {
 			t.Errorf("one of two: %v", err)
 		}
 		d.answers["claude-2"] = fails("claude-2")
-		if err := d.scheduler.RefreshProvider(t.Context(), "claude", Current); !errors.Is(err, broken) {
+		if err := d.scheduler.RefreshProvider(t.Context(), "claude", DepthCurrent); !errors.Is(err, broken) {
 			t.Errorf("both: %v", err)
 		}
 		expectEvents(t, d.events(), `
@@ -238,7 +238,7 @@ func TestSchedulerLate(t *testing.T) {
 		release := make(chan struct{})
 		d.answers["codex"] = func(context.Context) error { <-release; return nil }
 		slow := make(chan error)
-		go func() { slow <- d.scheduler.RefreshProvider(t.Context(), "openai-codex", Current) }()
+		go func() { slow <- d.scheduler.RefreshProvider(t.Context(), "openai-codex", DepthCurrent) }()
 		synctest.Wait()
 		d.mu2.Lock()
 		d.answers["codex"] = nil
