@@ -107,7 +107,8 @@ func cut(v any, longest int) any {
 // mostMerged is how long a delta may become by merging: what an observer gets at once, and what is copied for each merge.
 const mostMerged = 16 << 10
 
-// merged is two deltas of one message as one: of the same family, with the same members besides delta.
+// merged is two deltas of one message as one: of the same family, with the same members besides delta. A runtime's own
+// timestamp of each is no difference; that of the first is kept, as is its row's time.
 func merged(a, b draft) (draft, bool) {
 	if a.kind != b.kind || a.kind != TypeTokenDelta && a.kind != TypeReasoningDelta || len(a.payload)+len(b.payload) > mostMerged {
 		return draft{}, false
@@ -120,9 +121,11 @@ func merged(a, b draft) (draft, bool) {
 	return draft{kind: a.kind, payload: payload, at: a.at}, err == nil
 }
 
-// alike reports whether two payloads differ in delta only.
+// alike reports whether two payloads differ in delta and timestamp only.
 func alike(a, b []byte) bool {
-	x, errX := sjson.DeleteBytes(a, "delta")
-	y, errY := sjson.DeleteBytes(b, "delta")
-	return errX == nil && errY == nil && bytes.Equal(x, y)
+	for _, name := range []string{"delta", "timestamp"} {
+		a, _ = sjson.DeleteBytes(a, name) // fails for empty names only
+		b, _ = sjson.DeleteBytes(b, name)
+	}
+	return bytes.Equal(a, b)
 }

@@ -224,6 +224,30 @@ func TestRunCaps(t *testing.T) {
 	f("max_bytes", func(o *runs.Options) { o.MaxRunBytes = 4096 })
 }
 
+// A runtime stamps each of its deltas, and a run of it that nears its caps is stored in as few rows as any other.
+func TestStampedDeltas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, s, stop := journal(t, func(o *runs.Options) { o.MaxRunRows = 100 })
+		w := begin(t, j, "r")
+		for i := range 500 {
+			add(t, w, runs.Raw{Family: runs.TypeTokenDelta, Object: fmt.Appendf(nil, `{"event":"message.delta","timestamp":%d.5,"delta":"x"}`, i)})
+			time.Sleep(6 * time.Millisecond)
+		}
+		add(t, w, runs.RunDone{})
+		sync(t, w)
+		if run, err := j.Look(t.Context(), "r"); run.Output != strings.Repeat("x", 500) || err != nil {
+			t.Errorf("the answer has %d deltas, %v", len(run.Output), err)
+		}
+		log := rows(t, s, "r")
+		if first := gjson.GetBytes(log[len(log)-2].Payload, "timestamp").Num; len(log) > 90 || first < 70 || first > 90 {
+			t.Errorf("there are %d rows, and the delta that holds the rest is stamped %v", len(log), first)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Whatever waits when the journal stops is stored, also the delta that was held back to grow.
 func TestHeldDelta(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
