@@ -159,6 +159,7 @@ func TestHermesRest(t *testing.T) {
 	f("xaabaa", "aabaab", "b")
 	f("Hello, and more", "Hello", "Hello")
 	f("wö", "wörld", "rld")
+	f("I look. \n\nHello \n", "Hello", "")
 	f("Hello", "", "")
 	long := hermesText{all: true}
 	for range 40 {

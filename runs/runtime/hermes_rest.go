@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,8 +26,12 @@ func (t *hermesText) add(s string) {
 func (t *hermesText) is(output string) bool { return t.all && string(t.tail) == output }
 
 // rest is what of the output the deltas have not said. An output is the run's last message, and the deltas may have said
-// others before it: it goes on behind the longest end of the text that it begins with.
+// others before it: it goes on behind the longest end of the text that it begins with. Hermes takes the blanks off the ends
+// of an output.
 func (t *hermesText) rest(output string) string {
+	if bytes.HasSuffix(bytes.TrimRight(t.tail, " \r\n\t"), []byte(output)) {
+		return ""
+	}
 	if !t.all {
 		if _, rest, found := strings.Cut(output, string(t.tail)); found {
 			return rest
