@@ -275,21 +275,21 @@ func TestBrowser(t *testing.T) {
 	rigged(t, nil, func(t *testing.T, r *rig) {
 		r.begin("r", runtime.Order{})
 		var ps []runs.Payload
-		want := ""
+		var want strings.Builder
 		for i := range 60 {
-			want += fmt.Sprint(i, " ")
+			want.WriteString(fmt.Sprint(i, " "))
 			ps = append(ps, delta(fmt.Sprint(i, " ")))
 		}
-		r.play("r", append(ps, runs.RunDone{Output: want})...)
-		if got, n := browser(r, "r", func(connection int) int { return 1 + connection%4 }); got != want || n < 20 {
+		r.play("r", append(ps, runs.RunDone{Output: want.String()})...)
+		if got, n := browser(r, "r", func(connection int) int { return 1 + connection%4 }); got != want.String() || n < 20 {
 			t.Errorf("%q after %d connections", got, n)
 		}
 		for range 2 {
-			if got, n := browser(r, "r", func(int) int { return 1 << 30 }); got != want || n != 1 {
+			if got, n := browser(r, "r", func(int) int { return 1 << 30 }); got != want.String() || n != 1 {
 				t.Errorf("replayed: %q after %d connections", got, n)
 			}
 		}
-		if run, err := r.j.Look(t.Context(), "r"); err != nil || run.Output != want {
+		if run, err := r.j.Look(t.Context(), "r"); err != nil || run.Output != want.String() {
 			t.Errorf("%q %v", run.Output, err)
 		}
 	})

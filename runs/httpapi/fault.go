@@ -168,6 +168,8 @@ func refusal(r *runs.Refusal) *fault {
 	}
 }
 
+func readOnly() *fault { return &fault{code: codeReadOnly, message: "this client may look only"} }
+
 // gone is the answer about the rows of a tombstone.
 func gone(h runs.Head) *fault {
 	return &fault{code: codeExpired, message: "the run has ended long ago, and its events are not kept any more", expired: &h}

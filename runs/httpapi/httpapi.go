@@ -98,9 +98,9 @@ type call struct {
 // its end. When the request's context ends for another reason than that its client is gone, as when the hub stops, streams
 // are ended so that their observers come back.
 func (a *API) Serve(w http.ResponseWriter, r *http.Request, c Client) {
-	serve, args, err := find(r)
+	serve, args, err := find(r, routes())
 	if err == nil && c.ReadOnly && r.Method != http.MethodGet {
-		err = &fault{code: codeReadOnly, message: "this client may look only"}
+		err = readOnly()
 	}
 	q := &call{w, r, c, args}
 	if err == nil {

@@ -23,13 +23,14 @@ func pageOf(answer string) string {
 	for _, e := range p.Get("events").Array() {
 		words = append(words, fmt.Sprintf("%d:%s", e.Get("seq").Int(), e.Get("event").Str))
 	}
-	text := fmt.Sprintf("[%s] %s %s", strings.Join(words, " "), p.Get("cursor").Str, p.Get("last_event_id").Str)
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("[%s] %s %s", strings.Join(words, " "), p.Get("cursor").Str, p.Get("last_event_id").Str))
 	for _, name := range []string{"reset.reason", "gap.reason", "caught_up", "closed", "terminal_state"} {
 		if v := p.Get(name); v.Exists() && v.Raw != "false" && v.Raw != "null" {
-			text += " " + name + "=" + v.String()
+			text.WriteString(" " + name + "=" + v.String())
 		}
 	}
-	return text
+	return text.String()
 }
 
 const asPage = "\nAccept: application/json"

@@ -145,7 +145,7 @@ func rigged(t *testing.T, change func(*httpapi.Options), f func(t *testing.T, r 
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t, store: &store{Store: new(memstore.Store)}, net: make(pipes), who: httpapi.Client{Owner: "me"}}
-		r.j = runs.New(runs.Options{Store: r.store, Instance: "here"})
+		r.j = runs.New(runs.Options{Store: r.store, Instance: "here", MaxWaiting: 1 << 20})
 		r.exec = &script{j: r.j, byKey: map[string]runtime.Started{}, writers: map[string]*runs.Writer{}}
 		o := httpapi.Options{Journal: r.j, Executor: r.exec}
 		if change != nil {
@@ -158,7 +158,16 @@ func rigged(t *testing.T, change func(*httpapi.Options), f func(t *testing.T, r 
 			its, cancel := context.WithCancelCause(q.Context())
 			defer cancel(nil)
 			defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-			r.api.Serve(w, q.WithContext(its), r.who)
+			q = q.WithContext(its)
+			switch {
+			case !strings.HasPrefix(q.URL.Path, "/v1/responses"):
+				r.api.Serve(w, q, r.who)
+			case q.Header.Get("Background") != "":
+				body, _ := io.ReadAll(q.Body)
+				r.api.StartResponse(w, q, r.who, body)
+			default:
+				r.api.ServeResponse(w, q, r.who)
+			}
 		})}
 		life, end := context.WithCancel(t.Context())
 		r.wg.Go(func() { _ = server.Serve(r.net) })

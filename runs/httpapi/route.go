@@ -40,11 +40,20 @@ func routes() []route {
 	}
 }
 
+// responseRoutes are those of responses that are kept.
+func responseRoutes() []route {
+	return []route{
+		{http.MethodGet, "responses/{}", (*API).getResponse},
+		{http.MethodDelete, "responses/{}", (*API).deleteResponse},
+		{http.MethodPost, "responses/{}/cancel", (*API).cancelResponse},
+	}
+}
+
 // find finds what serves a request, and the segments of its path that stand for braces.
-func find(r *http.Request) (serve func(*API, *call) error, args []string, err error) {
+func find(r *http.Request, among []route) (serve func(*API, *call) error, args []string, err error) {
 	path, ok := below(r.URL)
 	var allow []string
-	for _, route := range routes() {
+	for _, route := range among {
 		found, matches := match(strings.Split(route.path, "/"), path)
 		switch {
 		case !ok || !matches:

@@ -58,6 +58,7 @@ type stream struct {
 	now      func() time.Time
 	deadline time.Duration
 	number   int64 // of the streams of this API
+	bare     bool  // of events only: whoever reads OpenAI's streams may not expect what else there can be in one
 	buffer   []byte
 }
 
@@ -80,6 +81,11 @@ func (s *stream) row(id string, data []byte) {
 // control is a frame that is no row: it leaves the observer's cursor where it is.
 func (s *stream) control(event string, v any) {
 	data, _ := json.Marshal(v) // of what is handed in here, nothing can fail
+	s.named(event, data)
+}
+
+// named writes an event under its name. data has no line break.
+func (s *stream) named(event string, data []byte) {
 	s.buffer = append(append(s.buffer, "event: "...), event...)
 	s.buffer = append(append(append(s.buffer, "\ndata: "...), data...), "\n\n"...)
 }
@@ -91,7 +97,10 @@ func (s *stream) retry(after time.Duration) {
 
 // beat says that the stream is there.
 func (s *stream) beat() error {
-	s.buffer = append(s.buffer, ": heartbeat\n\n"...)
+	s.buffer = append(s.buffer, ": heartbeat\n"...)
+	if !s.bare { // where it is, an empty line would be an event without data to some
+		s.buffer = append(s.buffer, '\n')
+	}
 	return s.flush()
 }
 
@@ -122,7 +131,7 @@ func (s *stream) done() error {
 // leave ends a stream whose request's context has ended. When it was not the client that went, it is told to come back, and
 // not all clients at once.
 func (s *stream) leave(ctx context.Context) {
-	if errors.Is(context.Cause(ctx), context.Canceled) {
+	if s.bare || errors.Is(context.Cause(ctx), context.Canceled) {
 		return
 	}
 	s.retry(time.Second + time.Duration(s.number*61%2000)*time.Millisecond)
