@@ -78,12 +78,13 @@ type API struct {
 	o     Options
 	now   func() time.Time
 	seats seats
+	looks looks
 }
 
 // New returns an API.
 func New(o Options) *API {
 	o = o.withDefaults()
-	return &API{o: o, now: time.Now, seats: seats{most: int64(o.MaxStreams)}}
+	return &API{o: o, now: time.Now, seats: seats{most: int64(o.MaxStreams)}, looks: looks{byRun: map[string]*glance{}}}
 }
 
 // call is one request on its way to an answer.

@@ -79,7 +79,7 @@ func (a *API) answerList(q *call, f runs.Filter, front []runs.Head) error {
 		answer.NextCursor = known(place(heads[len(heads)-1]))
 	}
 	for _, h := range append(front, heads...) {
-		run, err := a.o.Journal.Look(ctx, h.RunID)
+		run, err := a.run(ctx, h)
 		switch {
 		case errors.Is(err, runs.ErrUnknownRun):
 			continue // deleted a moment ago

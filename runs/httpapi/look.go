@@ -94,10 +94,11 @@ func known[T ~string](s T) *T {
 
 // look answers with one run.
 func (a *API) look(q *call) error {
-	if _, err := a.head(q.r.Context(), q.client, q.args[0]); err != nil {
+	head, err := a.head(q.r.Context(), q.client, q.args[0])
+	if err != nil {
 		return err
 	}
-	run, err := a.o.Journal.Look(q.r.Context(), q.args[0])
+	run, err := a.run(q.r.Context(), head)
 	if err != nil {
 		return err
 	}

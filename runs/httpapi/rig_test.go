@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,11 +92,13 @@ func (s *script) Control(ctx context.Context, runID string, c runtime.Control) (
 	return s.j.Look(ctx, runID)
 }
 
-// store is a memory that fails while it is told to.
+// store is a memory that fails while it is told to, and may hide a row as if it had lost it.
 type store struct {
 	*memstore.Store
-	mu   sync.Mutex
-	down error
+	mu     sync.Mutex
+	down   error
+	hidden int64 // seq
+	rows   int   // that were read
 }
 
 func (s *store) fail(err error) {
@@ -110,7 +113,19 @@ func (s *store) Read(ctx context.Context, run string, after int64, limit, maxByt
 	if s.down != nil {
 		return runs.Page{}, s.down
 	}
-	return s.Store.Read(ctx, run, after, limit, maxBytes)
+	page, err := s.Store.Read(ctx, run, after, limit, maxBytes)
+	page.Rows = slices.DeleteFunc(slices.Clone(page.Rows), func(e runs.Event) bool { return e.Seq == s.hidden })
+	s.rows += len(page.Rows)
+	return page, err
+}
+
+// took is how many rows were read since it was asked last.
+func (s *store) took() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.rows
+	s.rows = 0
+	return n
 }
 
 // pipes are a network in memory, which waits as synctest understands it.
@@ -252,7 +267,6 @@ type frames struct {
 	*bufio.Reader
 	io.Closer
 	lastID string
-	text   strings.Builder // what the rows' deltas add up to
 }
 
 func (r *rig) observe(request string) *frames {

@@ -199,7 +199,7 @@ func (t *tour) snapshot(ctx context.Context, why snapshotReason) error {
 		}
 		size := 0
 		for _, h := range heads[old:] {
-			run, err := t.a.o.Journal.Look(ctx, h.RunID)
+			run, err := t.a.run(ctx, h)
 			if errors.Is(err, runs.ErrUnknownRun) {
 				continue
 			}
