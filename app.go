@@ -29,6 +29,7 @@ type app struct {
 	trails   *router.Trails
 	ledger   *ledger
 	accounts *accounts
+	books    *books
 	proxy    *proxy.Proxy
 	admin    *admin.Admin
 	planes   []*plane // proxy, then admin
@@ -45,9 +46,9 @@ type plane struct {
 	server   *http.Server
 }
 
-// newApp wires one straight line: state, router, telemetry, planes, listeners. Nothing answers yet when it returns, but
-// both addresses are bound, so that a taken port is a failed start and not a surprise.
-func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*app, error) {
+// newApp wires one straight line: state, router, telemetry, books, planes, listeners. Nothing answers yet when it returns,
+// but both addresses are bound, so that a taken port is a failed start and not a surprise.
+func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (_ *app, err error) {
 	if err := makeDataDir(cfg.Server.DataDir); err != nil {
 		return nil, err
 	}
@@ -60,7 +61,6 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*app, e
 	if err := a.router.Restore(ctx); err != nil {
 		log.Warn("the accounts' state of the last run is lost; it will be learnt anew", "error", err)
 	}
-	var err error
 	if a.accounts, err = newAccounts(cfg, a.router, log); err != nil {
 		return nil, err
 	}
@@ -75,13 +75,24 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*app, e
 	if err != nil {
 		return nil, err
 	}
+	calls := &innerCalls{}
+	if a.books, err = openBooks(ctx, cfg, calls, registry, log); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			a.books.close()
+		}
+	}()
+	routes := runRoutes{a.books.api, a.router}
 	a.proxy = proxy.New(proxy.Options{
 		Config: cfg.Proxy, Router: a.router, Trails: a.trails, Telemetry: a.ledger, Credentials: (*callerKeys)(a.accounts),
-		Logger: log, Version: version, Ready: admin.Readiness(a.ready),
+		Runs: routes, Recorder: a.books.calls, Logger: log, Version: version, Ready: admin.Readiness(a.ready),
 	})
+	calls.proxy = a.proxy
 	a.admin = admin.New(admin.Options{
 		Config: cfg.Admin, Verifier: verifier, Registry: registry, Explainer: &explainer{a.router, a.trails},
-		Leases: a.router.Leases, Ready: a.ready, Version: admin.VersionInfo{Version: version, Commit: commit(), GoVersion: runtime.Version()}, Logger: log,
+		Leases: a.router.Leases, Runs: http.HandlerFunc(routes.ServeAdmin), Ready: a.ready, Version: admin.VersionInfo{Version: version, Commit: commit(), GoVersion: runtime.Version()}, Logger: log,
 	})
 	return a, a.listen(cfg)
 }
@@ -163,7 +174,7 @@ func (a *app) run(ctx context.Context) error {
 	defer runtime.KeepAlive(floor)
 	keeper, stopKeeper := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	failed := make(chan error, len(a.planes)+2)
+	failed := make(chan error, len(a.planes)+3)
 	wg.Go(func() {
 		if err := a.router.Run(keeper); err != nil && !errors.Is(err, context.Canceled) {
 			failed <- fmt.Errorf("keep router state: %w", err)
@@ -172,6 +183,11 @@ func (a *app) run(ctx context.Context) error {
 	wg.Go(func() {
 		if err := a.accounts.run(keeper); err != nil && !errors.Is(err, context.Canceled) {
 			failed <- fmt.Errorf("keep the accounts: %w", err)
+		}
+	})
+	wg.Go(func() {
+		if err := a.books.run(keeper); err != nil {
+			failed <- fmt.Errorf("keep the journal of runs: %w", err)
 		}
 	})
 	var servers sync.WaitGroup
@@ -200,10 +216,21 @@ func (a *app) run(ctx context.Context) error {
 	reloader.Wait()
 	err = errors.Join(err, a.drain())
 	servers.Wait()
+	a.settle()
 	stopKeeper() // last, so that what the last requests taught is saved
 	wg.Wait()
 	a.proxy.Close()
+	a.books.close()
 	return err
+}
+
+// settle brings the ends of the last calls to the journal.
+func (a *app) settle() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := a.proxy.Settle(ctx); err != nil {
+		a.log.Warn("the runs of the last calls have no end", "error", err)
+	}
 }
 
 // drain lets what was begun end. Both planes go on answering meanwhile: readiness says no, and the proxy plane tells what
@@ -247,6 +274,7 @@ func (a *app) ready() []admin.Check {
 	return []admin.Check{
 		{Name: "serving", OK: a.serving.Load()},
 		config,
+		a.books.check(),
 		{Name: "not_draining", OK: !a.draining.Load()},
 	}
 }

@@ -44,8 +44,11 @@ var clocks = map[string]string{
 	"admin/hub/watch.go":      "timers: when to look unasked, how long to leave others alone",
 	"admin/hub/scheduler.go":  "a timer: whose turn a refresh is",
 
-	"runs/sqlitestore/sqlitestore.go": "stamps: the field now, for the name of a damaged file",
-	"runs/storetest/kill.go":          "a test: draws when a child is killed",
+	"runs/sqlitestore/sqlitestore.go":       "stamps: the field now, for the name of a damaged file",
+	"runs/runtime/fakehermes/events.go":     "a Hermes says that it is there when it has nothing to say",
+	"runs/runtime/fakehermes/fakehermes.go": "stamps what it tells, by a clock that tests may replace",
+	"runs/runtime/fakehermes/routes.go":     "names runs",
+	"runs/storetest/kill.go":                "a test: draws when a child is killed",
 
 	"telemetry/host/sampler.go": "stamps each reading; a timer: when the next is due",
 
@@ -151,6 +154,8 @@ var revealers = map[string]string{
 	"proxy/identify.go":      "compares a client's key",
 	"proxy/passon.go":        "looks for the account's credential in what would be passed on",
 	"admin/keys.go":          "signs and verifies tokens, compares the metrics token",
+	"books.go":               "connects to Redis, hands a runtime the key that it is called with",
+	"secrets.go":             "tells the journal's redactor what to take out",
 	"accounts.go":            "hands a credential to the prober, which sends it",
 	"doctor_credentials.go":  "reads when a token says it expires",
 	"configs/admin_block.go": "refuses a weak signing secret",

@@ -27,7 +27,7 @@ var floors = map[string]floor{
 	".": {
 		ours:  "admin configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential runs runs/httpapi runs/memstore runs/redact runs/redisstore runs/runtime runs/sqlitestore telemetry",
 		third: "github.com/fsnotify/fsnotify github.com/redis/go-redis/v9 github.com/spf13/cobra github.com/prometheus/client_golang github.com/tidwall/gjson",
-		tests: "github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
+		tests: "runs/runtime/fakehermes github.com/alicebob/miniredis/v2 github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
 	},
 	"configs": {
 		ours:  "admin proxy proxy/hostname quota quota/probe router router/credential telemetry",
@@ -57,7 +57,7 @@ var floors = map[string]floor{
 	"runs/runtime/fakehermes": {third: "github.com/tidwall/gjson"}, // a Hermes API server for tests
 	"runs/redact":             {},
 	"runs/httpapi":            {ours: "runs runs/runtime", third: "github.com/tidwall/gjson github.com/tidwall/sjson", tests: "runs/memstore runs/runtime/fakehermes github.com/google/go-cmp"},
-	"telemetry":               {third: "github.com/prometheus/client_golang github.com/HdrHistogram/hdrhistogram-go", tests: "github.com/google/go-cmp pgregory.net/rapid"},
+	"telemetry":               {third: "github.com/prometheus/client_golang", tests: "github.com/google/go-cmp pgregory.net/rapid"},
 	"telemetry/host":          {third: "github.com/shirou/gopsutil/v3", tests: "github.com/google/go-cmp"},
 	"proxy/wire":              {third: "github.com/tidwall/gjson", tests: "github.com/google/go-cmp pgregory.net/rapid"},
 	"proxy/hostname":          {}, // under proxy, which asks it first; the planes may not import each other

@@ -88,7 +88,7 @@ type scene struct {
 // stands in the table of those that nothing acts on yet and then has none.
 func TestNoDeadKey(t *testing.T) {
 	proofs := map[string]proof{}
-	for _, rows := range []map[string]proof{serverProofs(), adminProofs(), clientProofs(), routerProofs(), deadlineProofs(), roleProofs(), profileProofs(), accountProofs(), oauthProofs(), pricingProofs()} {
+	for _, rows := range []map[string]proof{serverProofs(), adminProofs(), clientProofs(), routerProofs(), deadlineProofs(), roleProofs(), profileProofs(), accountProofs(), oauthProofs(), pricingProofs(), runProofs(), journalProofs()} {
 		maps.Copy(proofs, rows)
 	}
 	known := map[string]bool{}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/tidwall/gjson"
 
@@ -37,7 +38,10 @@ type proofWorld struct {
 	key     ed25519.PrivateKey
 	free    [2]string // addresses that nobody listens on
 	probed  *httptest.Server
-	visits  chan string // paths that were asked for at probed
+	visits  chan string      // paths that were asked for at probed
+	agent   *httptest.Server // a runtime that is busy
+	keys    chan string      // what it was called with
+	redis   *miniredis.Miniredis
 }
 
 const slowness = 700 * time.Millisecond
@@ -74,6 +78,13 @@ func newProofWorld(t *testing.T) *proofWorld {
 		fmt.Fprint(rw, `{"access_token":"key-slow","refresh_token":"next"}`)
 	}))
 	t.Cleanup(w.probed.Close)
+	w.keys = make(chan string, 100)
+	w.agent = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.keys <- r.Header.Get("Authorization")
+		http.Error(rw, `{"error":{"message":"Too many concurrent runs","type":"rate_limit_error","code":"rate_limit_exceeded"}}`, http.StatusTooManyRequests)
+	}))
+	t.Cleanup(w.agent.Close)
+	w.redis = miniredis.RunT(t)
 	for i := range w.free {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -161,7 +172,7 @@ func (w *proofWorld) file(dir string, from, to edits) string {
 	text = replace(to...)(text)
 	return strings.NewReplacer(
 		"DIR", dir, "BASE", w.base, "ANOTHER", w.another, "SLOWTLS", w.slowTLS, "PROXY", w.proxy.URL, "ISSUER", w.issuer.URL,
-		"PROBED", w.probed.URL, "FREE1", w.free[0], "FREE2", w.free[1],
+		"PROBED", w.probed.URL, "AGENT", w.agent.URL, "REDIS", w.redis.Addr(), "FREE1", w.free[0], "FREE2", w.free[1],
 	).Replace(text)
 }
 

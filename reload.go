@@ -63,6 +63,9 @@ func (a *app) reload(f *configFile) {
 	if err := a.accounts.configure(next); err != nil { // the file was checked: this is a bug that serving survives
 		a.log.Error("credentials not reloaded", "error", err)
 	}
+	if err := a.books.reload(next); err != nil { // likewise
+		a.log.Error("runtimes not reloaded", "error", err)
+	}
 	a.proxy.Configure(next.Proxy)
 	a.admin.AllowHosts(next.Admin.AllowedHosts)
 	a.ledger.prices.Store(telemetry.NewPrices(next.Prices))

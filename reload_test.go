@@ -450,7 +450,7 @@ func TestLeasesAreShown(t *testing.T) {
 	f := func(want string) {
 		t.Helper()
 		status, body := p.get(p.admn+"/admin/v1/leases", strings.TrimSpace(token))
-		got := regexp.MustCompile(`"(lease_id|started_at|instance)":"[^"]+"`).ReplaceAllString(strings.TrimSpace(body), `"$1":"…"`)
+		got := regexp.MustCompile(`"(lease_id|run_id|started_at|instance)":"[^"]+"`).ReplaceAllString(strings.TrimSpace(body), `"$1":"…"`)
 		if status != 200 || got != "|"+want {
 			t.Errorf("%d\n got %s\nwant %s", status, got, want)
 		}
@@ -474,7 +474,7 @@ func TestLeasesAreShown(t *testing.T) {
 	if err := sim.WaitCalls(t.Context(), "first", 1); err != nil {
 		t.Fatal(err)
 	}
-	f(`{"data":[{"profile_id":"first","lease_id":"…","run_id":null,"session":"s-1","role":"orchestrator","started_at":"…","instance":"…"}],"next_cursor":null}`)
+	f(`{"data":[{"profile_id":"first","lease_id":"…","run_id":"…","session":"s-1","role":"orchestrator","started_at":"…","instance":"…"}],"next_cursor":null}`)
 	if !p.metric(`hermes_hub_leases{profile="first"} 1`) {
 		t.Error("the gauge does not show the lease")
 	}

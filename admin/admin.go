@@ -28,6 +28,7 @@ type Options struct {
 	Registry  *prometheus.Registry
 	Explainer Explainer
 	Leases    func() []router.LeaseInfo // every slot that is held now, in any order; nil: none ever
+	Runs      http.Handler              // serves what is below /admin/v1/runs; nil: nothing is
 	Ready     func() []Check            // nil: ready as soon as it answers
 	Version   VersionInfo
 	Logger    *slog.Logger
@@ -41,6 +42,7 @@ type Admin struct {
 	verifier  *Verifier
 	explainer Explainer
 	leases    func() []router.LeaseInfo
+	runs      http.Handler
 	ready     http.Handler
 	version   VersionInfo
 	log       *slog.Logger
@@ -53,7 +55,7 @@ type Admin struct {
 // New returns the plane with its routes.
 func New(o Options) *Admin {
 	a := &Admin{
-		config: o.Config, verifier: o.Verifier, explainer: o.Explainer, leases: o.Leases, ready: Readiness(o.Ready),
+		config: o.Config, verifier: o.Verifier, explainer: o.Explainer, leases: o.Leases, runs: o.Runs, ready: Readiness(o.Ready),
 		version: o.Version, log: o.Logger, now: o.Now, needs: make(map[string]access),
 	}
 	if a.now == nil {
@@ -103,7 +105,25 @@ func (a *Admin) routes() []route {
 		{http.MethodGet, "/admin/v1/version", needViewer, a.showVersion},
 		{http.MethodPost, "/admin/v1/explain", needViewer, a.explain},
 		{http.MethodGet, "/admin/v1/leases", needViewer, a.listLeases},
+		{http.MethodGet, "/admin/v1/runs", needViewer, a.serveRuns},
+		{http.MethodGet, "/admin/v1/runs/:id", needViewer, a.serveRuns},
+		{http.MethodGet, "/admin/v1/runs/:id/events", needViewer, a.serveRuns},
+		{http.MethodPost, "/admin/v1/runs/:id/cancel", needAdmin, a.serveRuns},
+		{http.MethodPost, "/admin/v1/runs/:id/approval", needAdmin, a.serveRuns},
+		{http.MethodPost, "/admin/v1/runs/:id/clarify", needAdmin, a.serveRuns},
+		{http.MethodPost, "/admin/v1/runs/:id/messages", needAdmin, a.serveRuns},
+		{http.MethodPost, "/admin/v1/runs/:id/goal", needAdmin, a.serveRuns},
+		{http.MethodPost, "/admin/v1/runs/:id/steer", needAdmin, a.serveRuns},
 	}
+}
+
+// serveRuns hands over to those who keep runs.
+func (a *Admin) serveRuns(w http.ResponseWriter, r *http.Request) error {
+	if a.runs == nil {
+		return notFound(w, r)
+	}
+	a.runs.ServeHTTP(w, r)
+	return nil
 }
 
 // handle registers a route; what answers GET answers HEAD.

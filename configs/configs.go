@@ -119,6 +119,7 @@ func (r *reader) config(top *block, c *Config) {
 	c.Prices = readPricing(top.get("pricing").block())
 	c.Runs = readRuns(top.get("runs").block())
 	c.Journal = readJournal(top.get("journal").block())
+	c.Proxy.Record = c.Journal.depth()
 }
 
 // buildTable cross-checks once more, by the router itself. What it refuses should have been reported above with a line.

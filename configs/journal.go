@@ -1,6 +1,10 @@
 package configs
 
-import "time"
+import (
+	"time"
+
+	"hermes-hub/proxy"
+)
 
 // Journal is the block journal: what is kept of runs, and for how long.
 type Journal struct {
@@ -18,6 +22,18 @@ func readJournal(b *block) Journal {
 		RecordCalls:   b.get("record_calls").oneOf("metadata", "off", "content"),
 		Retention:     hours(b.get("retention_hours"), 168*time.Hour),
 		MaxEventBytes: b.get("max_event_bytes").whole(262144, 1024),
+	}
+}
+
+// depth is how much a plain call leaves: no words where none are to be kept at all.
+func (j Journal) depth() proxy.Depth {
+	switch {
+	case j.RecordCalls == "off":
+		return proxy.KeepNothing
+	case j.RecordCalls == "content" && j.Content == "redacted":
+		return proxy.KeepWords
+	default:
+		return proxy.KeepFacts
 	}
 }
 

@@ -21,12 +21,9 @@ func (n NotYet) String() string {
 
 // notYet is the table of such keys; * stands for a name of the user's choice. A key leaves it when it takes effect.
 var notYet = map[string]string{
-	"server.redis_url":      "state shared by several instances",
 	"server.instances":      "state shared by several instances",
 	"profiles.*.main":       "the accounts of the admin plane",
 	"profiles.*.lease_mode": "leases shared by several instances",
-	"runs":                  "the runs API",
-	"journal":               "the journal of runs",
 }
 
 // noteNotYet remembers n if it is in the file and in the table.

@@ -22,6 +22,13 @@ func (c *Config) KeepRunning(running *Config) (waiting []string) {
 	keepSecret("server.redis_url", &s.RedisURL, &was.RedisURL)
 	c.Proxy.Listen, c.Admin.Listen = running.Proxy.Listen, running.Admin.Listen
 
+	j, had := &c.Journal, &running.Journal
+	keep("journal.content", &j.Content, &had.Content)
+	c.Proxy.Record = j.depth()
+	if j.MaxEventBytes != had.MaxEventBytes {
+		j.MaxEventBytes, waiting = had.MaxEventBytes, append(waiting, "journal.max_event_bytes")
+	}
+
 	a, old := &c.Admin, &running.Admin
 	keepSecret("admin.jwt_secret", &a.JWTSecret, &old.JWTSecret)
 	keep("admin.jwks_url", &a.JWKSURL, &old.JWKSURL)

@@ -104,8 +104,9 @@ func nudge(c chan struct{}) {
 func (j *Journal) commit(ctx context.Context, all bool) error {
 	j.mu.Lock()
 	waiting := j.waiting
-	j.waiting, j.fresh = nil, 0
+	j.waiting, j.committing, j.fresh = nil, waiting, 0
 	j.mu.Unlock()
+	defer j.committed()
 
 	var from []*Writer
 	var batches []Batch
@@ -140,6 +141,13 @@ func (j *Journal) commit(ctx context.Context, all bool) error {
 		j.rooms.arrivals.ring(batches[i].Begin)
 	}
 	return nil
+}
+
+// committed ends a commit.
+func (j *Journal) committed() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.committing = nil
 }
 
 // hold keeps a writer on the list without waking anybody.

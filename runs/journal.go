@@ -70,9 +70,10 @@ type Journal struct {
 	o   Options
 	now func() time.Time
 
-	mu      sync.Mutex
-	waiting []*Writer // those with rows to commit, each once
-	fresh   int       // events taken in since the last commit began
+	mu         sync.Mutex
+	waiting    []*Writer // those with rows to commit, each once
+	committing []*Writer // those whose rows are being committed
+	fresh      int       // events taken in since the last commit began
 
 	dirty  chan struct{} // a Writer waits
 	urgent chan struct{} // it need not wait for others

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hermes-hub/runs"
@@ -46,6 +47,8 @@ type Executor struct {
 	jobs    chan func(context.Context) // to Run, which starts and waits for them
 	stopped chan struct{}              // closed when Run takes no more
 
+	menu atomic.Pointer[menu]
+
 	mu   sync.Mutex
 	live map[string]*live // by run id
 }
@@ -58,10 +61,23 @@ func New(o Options) *Executor {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Executor{
+	e := &Executor{
 		o: o, now: time.Now, jobs: make(chan func(context.Context)), stopped: make(chan struct{}),
 		live: map[string]*live{},
 	}
+	e.Use(o.Runtimes, o.Default)
+	return e
+}
+
+// menu is what orders may ask for.
+type menu struct {
+	runtimes map[string]Runtime
+	fallback string
+}
+
+// Use replaces the runtimes, and the one that orders mean which name none. Runs that go on stay with theirs.
+func (e *Executor) Use(runtimes map[string]Runtime, fallback string) {
+	e.menu.Store(&menu{runtimes, fallback})
 }
 
 // Run owns the executor's goroutines until ctx ends. Then every execution is told so (ErrStopping is the cause of its
@@ -168,7 +184,7 @@ func over(c <-chan struct{}) bool {
 
 // runtime is the runtime of that name.
 func (e *Executor) runtime(name string) (Runtime, error) {
-	rt, ok := e.o.Runtimes[name]
+	rt, ok := e.menu.Load().runtimes[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: %.60q", ErrNoRuntime, name)
 	}

@@ -34,7 +34,7 @@ const createIn = 10 * time.Second
 // ErrKeyConflict. A run of that key that has expired is found as expired: it is not run a second time. An order for a
 // session whose newest run is being cancelled waits for that run's end, for CancelGrace at most: then it is Refused.
 func (e *Executor) Start(ctx context.Context, o Order) (Started, error) {
-	o.Runtime = cmp.Or(o.Runtime, e.o.Default)
+	o.Runtime = cmp.Or(o.Runtime, e.menu.Load().fallback)
 	rt, err := e.runtime(o.Runtime)
 	if err != nil {
 		return Started{}, err
