@@ -86,6 +86,9 @@ func TestHermesApprovalRaces(t *testing.T) {
 		if rows := p.end(); taken != 1 || count(rows, runs.TypeApprovalResolved) != 1 {
 			t.Errorf("%d were taken:\n%s", taken, told(rows))
 		}
+		if n := len(rig.fake.Calls("POST", "/v1/runs/"+p.x.id+"/approval")); n != 2 {
+			t.Errorf("%d answers were sent, want the one that was lost and another", n)
+		}
 	})
 }
 
@@ -156,6 +159,24 @@ func TestHermesApprovalRanOut(t *testing.T) {
 		if run := folded(p.end()); run.Output != "deny" {
 			t.Errorf("the second command was answered with %q", run.Output)
 		}
+	})
+}
+
+// The same while nobody listened: the approval that was told of is not the one that waits.
+func TestHermesApprovalChangedUnseen(t *testing.T) {
+	bubble(t, fakehermes.Options{Old: true}, func(t *fakehermes.Turn) (string, error) {
+		done := t.Aside(func() { t.Approve("first") })
+		t.Wait(later(time.Minute))
+		t.Cut()
+		t.Expire()
+		done()
+		return t.Approve("second"), nil
+	}, func(t *testing.T, rig *hermesRig) {
+		p := rig.starts(hello)
+		time.Sleep(2 * time.Minute)
+		wantRefused(t, p.control(Approval, p.look().PendingApprovalID, "always"), 409, "approval_unclear")
+		_ = p.control(Cancel, "", "")
+		p.end()
 	})
 }
 

@@ -23,7 +23,7 @@ func (f *hermesFollow) check(ctx context.Context) error {
 	}
 	defer func() { f.timer.Reset(f.every()) }()
 	switch {
-	case err != nil && f.stream != nil: // the stream is what counts
+	case f.stream != nil && (err != nil || !record.known): // the stream is what counts
 		return nil
 	case err != nil:
 		return f.unreachable(err)

@@ -139,6 +139,25 @@ func TestHermesOtherWords(t *testing.T) {
 	f(`{"event":"approval.responded","choice":"once"}`, ``)
 }
 
+// Tools without ids are paired by their names, first come first done; ids of the runtime's own are kept.
+func TestHermesTools(t *testing.T) {
+	tale, ids := newTale(), map[string]string{}
+	var got []string
+	for _, step := range []string{"started a", "started b", "started a", "completed a", "completed b", "completed a", "completed a", "started a", "completed a"} {
+		verb, tool, _ := strings.Cut(step, " ")
+		rows, _ := tale.read(hermesFrame{data: []byte(`{"event":"tool.` + verb + `","tool":"` + tool + `"}`)}, time.Unix(1, 0))
+		id := gjson.GetBytes(rows[0].(runs.Raw).Object, "tool_call_id").Str
+		if id != "" && ids[id] == "" {
+			ids[id] = string(rune('1' + len(ids)))
+		}
+		got = append(got, step+" "+ids[id])
+	}
+	want := []string{"started a 1", "started b 2", "started a 3", "completed a 1", "completed b 2", "completed a 3", "completed a ", "started a 4", "completed a 4"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What the deltas have not said of an output, whatever they had said before it.
 func TestHermesRest(t *testing.T) {
 	f := func(text, output, want string) {

@@ -3,6 +3,8 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -225,6 +227,52 @@ func TestHermesRestarts(t *testing.T) {
 	f(fakehermes.Options{}, "runtime_forgot_run", 30*time.Second)
 	f(fakehermes.Options{Old: true}, "runtime_forgot_run", 30*time.Second)
 	f(fakehermes.Options{Durable: true}, "runtime_interrupted", 0)
+}
+
+// A runtime that does not know the run now and then has not forgotten it.
+func TestHermesForgetsAndRemembers(t *testing.T) {
+	bubble(t, fakehermes.Options{}, func(t *fakehermes.Turn) (string, error) {
+		t.Say("x")
+		t.Cut()
+		t.Wait(later(2 * time.Minute))
+		return "x, after all", nil
+	}, func(t *testing.T, rig *hermesRig) {
+		p := rig.starts(hello)
+		synctest.Wait()
+		for range 3 {
+			rig.fake.Intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+				w.WriteHeader(http.StatusNotFound)
+				return true
+			})
+			time.Sleep(25 * time.Second)
+			rig.fake.Intercept(nil)
+			time.Sleep(10 * time.Second)
+		}
+		if run := folded(p.end()); run.Output != "x, after all" || run.Status != runs.Completed {
+			t.Errorf("run is %+v", run)
+		}
+		if n := len(rig.fake.Calls("GET", "/v1/runs/"+p.x.id+"/events")); n != 2 {
+			t.Errorf("the event stream was asked for %d times, want once and once more", n)
+		}
+	})
+}
+
+// The status may say that a run has ended before its events do. They are waited for: they say it better.
+func TestHermesEventsComeLate(t *testing.T) {
+	bubble(t, fakehermes.Options{}, func(t *fakehermes.Turn) (string, error) {
+		t.Say("a")
+		t.Wait(later(16 * time.Second))
+		t.Say("b")
+		return "ab", nil
+	}, func(t *testing.T, rig *hermesRig) {
+		p := rig.starts(hello)
+		answers(rig.fake, "GET", "/v1/runs/"+p.x.id, func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"object":"hermes.run","status":"completed","output":"ab"}`)
+		})
+		if text := told(p.end()); strings.Contains(text, "recovered") || !strings.Contains(text, "token.delta delta=b\ndone! output=ab\n") {
+			t.Errorf("rows are\n%s", text)
+		}
+	})
 }
 
 // A stream that cannot be opened at first is opened later: the server keeps the events meanwhile, and nothing is lost.

@@ -62,6 +62,7 @@ func TestHermesResume(t *testing.T) {
 		for _, at := range []time.Duration{time.Second, 12 * time.Second} {
 			for _, late := range []bool{false, true} {
 				bubble(t, fakehermes.Options{LateNotice: late}, agent, func(t *testing.T, rig *hermesRig) {
+					begun := time.Now()
 					p := rig.starts(hello)
 					time.Sleep(at)
 					p.stopHub()
@@ -71,6 +72,9 @@ func TestHermesResume(t *testing.T) {
 						t.Fatal(err)
 					}
 					rows := next.end()
+					if took, most := time.Since(begun), max(20*time.Second, at+away)+5*time.Second; took > most {
+						t.Errorf("stopped at %s for %s: the end was noticed after %s", at, away, took)
+					}
 					run := folded(rows)
 					if run.Output != "It is noon." || run.TerminalState != runs.EndCompleted || string(run.Usage) != `{"input_tokens":1,"output_tokens":2,"total_tokens":3}` {
 						t.Errorf("stopped at %s for %s: run %+v", at, away, run)
