@@ -93,6 +93,7 @@ func BenchmarkIdleObservers(b *testing.B) {
 func idle(b *testing.B, handler http.HandlerFunc) {
 	const observers = 5000
 	for b.Loop() {
+		alone := runtime.NumGoroutine()
 		network := make(pipes)
 		server := &http.Server{Handler: handler}
 		go func() { _ = server.Serve(network) }()
@@ -112,6 +113,9 @@ func idle(b *testing.B, handler http.HandlerFunc) {
 			c.Close()
 		}
 		_ = server.Close()
+		for runtime.NumGoroutine() > alone {
+			runtime.Gosched()
+		}
 	}
 }
 

@@ -327,7 +327,10 @@ func TestHubStops(t *testing.T) {
 		for _, s := range []*frames{one, two, three} {
 			s.until("+journal.caught_up")
 		}
-		r.stop(errors.New("the hub stops"))
+		time.AfterFunc(time.Second, func() { r.stop(errors.New("the hub stops")) })
+		if got := pageOf(r.ask("GET /v1/runs/r/events?cursor=1&wait=25" + asPage)); got != "[] 1 r:1 caught_up=true" {
+			t.Error(got)
+		}
 		first, second, third := one.until("EOF"), two.until("EOF"), three.until("EOF")
 		if !strings.HasPrefix(first, "+retry ") || strings.Contains(first, "DONE") || first == second || !strings.HasPrefix(third, "+retry ") {
 			t.Error(first, second, third)

@@ -116,7 +116,7 @@ func (p *pager) fill(ctx context.Context, wait time.Duration) error {
 		case errors.Is(err, io.EOF):
 			p.done = true
 			return nil
-		case err != nil && ctx.Err() == nil && waiting.Err() != nil:
+		case err != nil && p.page.CaughtUp && waiting.Err() != nil: // also when the hub stops: an empty page is one
 			return nil
 		case err != nil:
 			return err
