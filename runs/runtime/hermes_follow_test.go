@@ -233,12 +233,13 @@ func TestHermesRestarts(t *testing.T) {
 func TestHermesForgetsAndRemembers(t *testing.T) {
 	bubble(t, fakehermes.Options{}, func(t *fakehermes.Turn) (string, error) {
 		t.Say("x")
+		t.Wait(later(time.Second))
 		t.Cut()
 		t.Wait(later(2 * time.Minute))
 		return "x, after all", nil
 	}, func(t *testing.T, rig *hermesRig) {
 		p := rig.starts(hello)
-		synctest.Wait()
+		time.Sleep(2 * time.Second)
 		for range 3 {
 			rig.fake.Intercept(func(w http.ResponseWriter, _ *http.Request) bool {
 				w.WriteHeader(http.StatusNotFound)
