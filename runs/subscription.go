@@ -24,7 +24,7 @@ type Subscription struct {
 	j     *Journal
 	runID string
 	room  *room
-	first *Delivery // what Resume had to say
+	first *Delivery // the next: what Resume had to say, or what Wait has found
 
 	seen     int64
 	caughtUp bool
@@ -61,26 +61,35 @@ func (s *Subscription) Close() {
 // Next waits for something to deliver. It returns io.EOF when there will be nothing more: after the closing row, or a
 // while after the terminal row when no closing row comes; ErrUnknownRun when the run was deleted.
 func (s *Subscription) Next(ctx context.Context) (Delivery, error) {
-	if d := s.first; d != nil {
-		s.first = nil
-		return *d, nil
+	if err := s.Wait(ctx); err != nil {
+		return Delivery{}, err
 	}
-	for { // what is large stays in look: many thousands of observers wait here
+	d := s.first
+	s.first = nil
+	return *d, nil
+}
+
+// Wait waits until Next has something to deliver at once, with Next's errors. It holds hardly anything meanwhile: many
+// thousands of observers wait here.
+func (s *Subscription) Wait(ctx context.Context) error {
+	for s.first == nil {
 		d, o, err := s.look(ctx)
 		switch {
 		case err != nil:
-			return Delivery{}, err
+			return err
 		case d != nil:
-			return *d, nil
+			s.first = d
+			continue
 		case o.more:
 			continue
 		case o.over:
-			return Delivery{}, io.EOF
+			return io.EOF
 		}
 		if err := s.wait(ctx, o); err != nil {
-			return Delivery{}, err
+			return err
 		}
 	}
+	return nil
 }
 
 // outlook is what may come when there is nothing to deliver now.

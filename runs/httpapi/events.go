@@ -89,8 +89,11 @@ func askedCursor(r *http.Request) string {
 }
 
 // fetch waits for the next delivery.
-func (o *observer) fetch(ctx context.Context) (err error) {
-	o.next, err = o.sub.Next(ctx)
+func (o *observer) fetch(ctx context.Context) error {
+	err := o.a.await(ctx, o.s, o.sub.Wait)
+	if err == nil {
+		o.next, err = o.sub.Next(ctx)
+	}
 	return err
 }
 
@@ -101,7 +104,7 @@ func (o *observer) follow(ctx context.Context) error {
 		return err
 	}
 	for {
-		if err := o.a.await(ctx, o.s, o.fetch); err != nil {
+		if err := o.fetch(ctx); err != nil {
 			return err
 		}
 		if err := o.s.deliver(&o.next, o.words); err != nil {

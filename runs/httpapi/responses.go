@@ -224,7 +224,7 @@ func (a *API) streamResponse(q *call, runID string, after int64) error {
 func (o *observer) followResponse(ctx context.Context, after int64) {
 	var f runtime.ResponseFold
 	for {
-		if err := o.a.await(ctx, o.s, o.fetch); err != nil {
+		if err := o.fetch(ctx); err != nil {
 			return
 		}
 		if o.next.Reset != "" { // rows were lost: what comes now is told from the start, but not what was sent

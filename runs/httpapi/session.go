@@ -142,7 +142,7 @@ func (t *tour) tell(ctx context.Context, l leg) error {
 		return err
 	})
 	for err == nil {
-		if err = t.a.await(ctx, t.s, o.fetch); err != nil {
+		if err = o.fetch(ctx); err != nil {
 			break
 		}
 		if o.next.Reset != "" || o.next.Gap != (runs.Gap{}) {
