@@ -60,7 +60,7 @@ func (x *completionRun) Follow(ctx context.Context, w *runs.Writer) error {
 		err = errors.Join(fails("call_failed", "The hub could not make the call."), err)
 	}
 	x.answer.settle(w, x.now().Sub(began))
-	if err == nil && context.Cause(ctx) == nil {
+	if err == nil {
 		err = x.answer.end(w)
 	}
 	return x.conclude(ctx, w, err)

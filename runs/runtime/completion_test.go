@@ -139,6 +139,14 @@ func TestCompletionEvents(t *testing.T) {
 		return answers(200, "Content-Type: application/json; charset=utf-8", strings.NewReader(`{"choices":[{"message":{"content":"Hi "},"finish_reason":"stop"}],"usage":{"input_tokens":1}}`)), nil
 	})
 	f("a call that cannot be made", "error=call_failed", "", func(context.Context, runtime.Call) (*http.Response, error) { return nil, errors.New("x") })
+	part := strings.Repeat("<", 10<<10) // six bytes each, as JSON
+	var parts []string
+	for range 30 {
+		parts = append(parts, saying(`{"content":"`+part+`"}`))
+	}
+	performs(t, stream(append(parts, stops)...), ask("s"), func(h *hub, run, _ string) {
+		want(t, "a long answer is whole", h.look(run).Output == strings.Repeat(part, 30), true)
+	})
 	long := strings.Repeat("x", 5<<20)
 	performs(t, plain(chunks(saying(`{"content":"`+long+`"}`), stops)), ask("s"), func(h *hub, run, _ string) {
 		want(t, "5 MB", []any{h.look(run).Status, len(h.look(run).Output) > 100_000}, []any{runs.Completed, true})

@@ -41,16 +41,29 @@ func always(a func() *act) *stage {
 // C01, C06: a run that is cancelled, be it while the model thinks, has one terminal row, which is no error, and what it said
 // is kept. C02: cancelling again changes nothing.
 func TestCancel(t *testing.T) {
-	play(t, always(polite), func(t *testing.T, h *hub) {
+	told := 0
+	counting := func() *act {
+		a := polite()
+		end := a.control
+		a.control = func(ctx context.Context, c runtime.Control) error {
+			told++
+			time.Sleep(time.Second)
+			return end(ctx, c)
+		}
+		return a
+	}
+	play(t, always(counting), func(t *testing.T, h *hub) {
 		s := h.start(ask("s"))
 		settle()
 		want(t, "at once", h.control(s.RunID, stopIt).Status == runs.Running, false)
 		h.control(s.RunID, stopIt)
+		time.Sleep(2 * time.Second)
 		log := "run.started status=running reasoning.delta=hm token.delta=partial status=cancelling cancelled run.closed"
 		want(t, "log", h.end(s.RunID), log)
 		run := h.control(s.RunID, stopIt)
 		want(t, "run", []any{run.Status, run.TerminalState, run.Output, string(run.Error)}, []any{runs.Canceled, runs.EndInterruptedByUser, "partial", ""})
 		want(t, "log after the third", h.end(s.RunID), log)
+		want(t, "runtime told", told, 1)
 	})
 }
 
@@ -98,6 +111,24 @@ func TestCancelWhileStarting(t *testing.T) {
 		h.control("r", stopIt)
 		want(t, "told", <-answered, nil)
 		want(t, "log", h.end("r"), "run.started status=cancelling cancelled run.closed")
+	})
+}
+
+// One that its runtime takes when it is being cancelled already does not look as if it went on.
+func TestCancelBeforeTaken(t *testing.T) {
+	play(t, nil, func(t *testing.T, h *hub) {
+		release := make(chan struct{})
+		h.rt.start = func(context.Context, string, runtime.Order) (runtime.Execution, error) {
+			<-release
+			return polite(), nil
+		}
+		o := ask("s")
+		o.RunID = "r"
+		go func() { _, _ = h.Start(t.Context(), o) }()
+		settle()
+		h.control("r", stopIt)
+		close(release)
+		want(t, "log", h.end("r"), "run.started status=cancelling status=cancelling reasoning.delta=hm token.delta=partial cancelled run.closed")
 	})
 }
 
@@ -215,7 +246,12 @@ func asks(ids ...runs.Payload) (*stage, *atomic.Int32) {
 						}
 					}
 				},
-				control: func(_ context.Context, c runtime.Control) error { taken.Add(1); answers <- c; return nil },
+				control: func(_ context.Context, c runtime.Control) error {
+					taken.Add(1)
+					time.Sleep(time.Second)
+					answers <- c
+					return nil
+				},
 			}, nil
 		},
 	}, taken
@@ -224,7 +260,7 @@ func asks(ids ...runs.Payload) (*stage, *atomic.Int32) {
 // C07: an id that is not pending now is nobody's, never the oldest's. C08: of many answers to one id one is taken. C10:
 // question and answer are rows.
 func TestAnswers(t *testing.T) {
-	rt, taken := asks(runs.ApprovalRequested{ApprovalID: "a"}, runs.ApprovalRequested{ApprovalID: "b"}, runs.ClarifyRequested{ClarifyID: "q", Question: "?"})
+	rt, taken := asks(runs.ApprovalRequested{ApprovalID: "a"}, runs.ApprovalRequested{ApprovalID: "b"}, runs.ClarifyRequested{ClarifyID: "q", Question: "?"}, runs.ClarifyRequested{ClarifyID: "z"})
 	play(t, rt, func(t *testing.T, h *hub) {
 		s := h.start(ask("s"))
 		settle()
@@ -262,10 +298,10 @@ func TestAnswers(t *testing.T) {
 		f("the question", runtime.Clarify, "q", nil)
 		f("the question again", runtime.Clarify, "q", runtime.ErrNotActive)
 		f("what it has not", runtime.Steer, "", runtime.ErrUnsupported) // C09
-		want(t, "log", h.end(s.RunID), "run.started status=running approval.requested approval.requested clarify.requested "+
+		want(t, "log", h.end(s.RunID), "run.started status=running approval.requested approval.requested clarify.requested clarify.requested "+
 			"approval.resolved=once approval.resolved=once clarify.resolved")
 		h.control(s.RunID, stopIt)
-		f("of a run that is being cancelled", runtime.Approval, "a", runtime.ErrNotActive)
+		f("of a run that is being cancelled", runtime.Clarify, "z", runtime.ErrNotActive)
 		time.Sleep(time.Minute)
 		f("of a run that has ended", runtime.Approval, "a", runtime.ErrNotActive)
 		if _, err := h.Control(t.Context(), "nobody", stopIt); !errors.Is(err, runs.ErrUnknownRun) {

@@ -83,6 +83,7 @@ func TestRecoverResumes(t *testing.T) {
 			return &act{name: "up1", follow: func(ctx context.Context, w *runs.Writer) error { <-release; return saysHi(ctx, w) }}, nil
 		}}, nil)
 		recovers(t, h)
+		recovers(t, h) // which leaves alone what goes on here
 		want(t, "tries", len(asked), 1)
 		want(t, "run", h.look(run).Status, runs.AwaitingApproval)
 		time.Sleep(10 * time.Second)

@@ -127,6 +127,18 @@ func TestStartOutlivesClient(t *testing.T) {
 	})
 }
 
+// So has one that was gone before anybody was asked.
+func TestStartForNobody(t *testing.T) {
+	play(t, &stage{}, func(t *testing.T, h *hub) {
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		o := ask("")
+		o.RunID = "r"
+		_, _ = h.Start(ctx, o) // who is gone hears nothing
+		want(t, "log", h.end("r"), "run.started status=running token.delta=hi done run.closed")
+	})
+}
+
 // A key stands for one order of its owner: it begins one run, on whichever hub and however many come at once.
 func TestIdempotency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

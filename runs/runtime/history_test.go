@@ -48,6 +48,7 @@ func TestHistory(t *testing.T) {
 		want(t, "last", say("me", "s", "message", `"d"`), "u:a a:one u:c a:three u:d")
 		want(t, "another owner", say("you", "s", "message", `"e"`), "u:e")
 		want(t, "another session", say("me", "t", "message", `"f"`), "u:f")
+		want(t, "nobody's", say("", "s", "message", `"e"`), "u:e")
 		want(t, "none", say("me", "", "message", `"g"`), "u:g")
 		reply = strings.Repeat("long ", 20<<10)
 		say("me", "s", "message", `"h"`)

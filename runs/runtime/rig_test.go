@@ -211,6 +211,9 @@ func want[T any](t *testing.T, what string, got, wanted T) {
 func play(t *testing.T, rt *stage, f func(t *testing.T, h *hub)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		if rt == nil {
+			rt = new(stage)
+		}
 		h := open(t, nil, rt, nil)
 		f(t, h)
 		if err := h.stop(); err != nil {
