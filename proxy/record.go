@@ -64,7 +64,7 @@ func (x *exchange) keep() {
 		return
 	}
 	r := &record{facts: Recorded{
-		RunID: "run_" + x.told.ID[len("req_"):], RequestID: x.told.ID, Start: x.told.Start, Endpoint: x.told.Endpoint,
+		RunID: newRunID(x.told.Start), RequestID: x.told.ID, Start: x.told.Start, Endpoint: x.told.Endpoint,
 		Key: x.told.Key, Session: x.session, Role: x.told.Role, RoleSource: x.told.RoleSource, Model: clip(x.req.Model, longestFact), Stream: x.req.Stream,
 		Fields: fieldsOf(x.req.Metadata.In(x.body), x.r.Header),
 	}}

@@ -40,7 +40,7 @@ type Recording interface {
 
 // Recorded is a call as it is known once it has been read.
 type Recorded struct {
-	RunID      string // run_ and 32 hex digits: X-Hub-Run-Id
+	RunID      string // run_ and 32 hex digits, which grow with the time: X-Hub-Run-Id
 	RequestID  string
 	Start      time.Time
 	Endpoint   string

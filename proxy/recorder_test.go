@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -296,5 +297,15 @@ func TestRecorderPanics(t *testing.T) {
 		if open := r.proxy.scribe.open; open != 0 {
 			t.Errorf("at %s: %d calls are still open", at, open)
 		}
+	}
+}
+
+// Ids of runs are of one form, grow with the time, and are never the same.
+func TestRunIDs(t *testing.T) {
+	form := regexp.MustCompile(`^run_[0-9a-f]{32}$`)
+	at := time.UnixMilli(1_700_000_000_000)
+	a, b, later := newRunID(at), newRunID(at), newRunID(at.Add(time.Millisecond))
+	if !form.MatchString(a) || a == b || a >= later || b >= later {
+		t.Errorf("%s, %s, then %s", a, b, later)
 	}
 }
