@@ -25,10 +25,13 @@ const (
 )
 
 // hubFile turns everything on that a request passes on its way: a client key with its roles, a chain of accounts with caps
-// on their leases, affinity, prices. Metrics, trails and heartbeats are on by themselves. The provider is one whose answers
-// tell what is left of its rates. A role apart has accounts of another protocol.
+// on their leases, affinity, prices. Metrics, trails, heartbeats and the journal are on by themselves. The provider is one
+// whose answers tell what is left of its rates. A role apart has accounts of another protocol.
 var hubFile = template.Must(template.New("hub").Parse(`
 server: {drain_grace_seconds: 1}
+{{- with .Record}}
+journal: {record_calls: {{.}}}
+{{- end}}
 client_keys: [{name: load, key: ` + hubKey + `, roles: [main, other, foreign]}]
 router: {default_role: main}
 roles:
@@ -56,12 +59,13 @@ profiles:
 {{- end}}
 `))
 
-// hubText is the hub's configuration file over an upstream, host:port.
-func hubText(upstream string) ([]byte, error) {
+// hubText is the hub's configuration file over an upstream, host:port. record is how much calls leave in the journal, "" =
+// what they leave by default.
+func hubText(upstream, record string) ([]byte, error) {
 	accounts := strings.Fields("account-1 account-2 account-3 account-4 account-5 account-6")
 	foreign := strings.Fields("claude-1 claude-2 claude-3")
 	var text bytes.Buffer
-	err := hubFile.Execute(&text, map[string]any{"Upstream": upstream, "Accounts": accounts, "Foreign": foreign})
+	err := hubFile.Execute(&text, map[string]any{"Upstream": upstream, "Record": record, "Accounts": accounts, "Foreign": foreign})
 	return text.Bytes(), err
 }
 
@@ -93,14 +97,14 @@ type hub struct {
 }
 
 // startHub starts the hub over the upstream and waits until it listens.
-func startHub(ctx context.Context, binary, upstream string) (*hub, error) {
+func startHub(ctx context.Context, binary, upstream, record string) (*hub, error) {
 	dir, err := os.MkdirTemp("", "hermes-hub-load-")
 	if err != nil {
 		return nil, err
 	}
 	h := &hub{process: &process{name: "hub"}, dir: dir}
 	file := filepath.Join(dir, "router_profiles.yaml")
-	text, err := hubText(upstream)
+	text, err := hubText(upstream, record)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func measureIdle(ctx context.Context, from builds, o options, progress io.Writer
 			return nil, err
 		}
 		for _, t := range p.targets {
-			if t.name == directName || t.foreign {
+			if t.name == directName || t.foreign || t.kept {
 				continue
 			}
 			found, err := p.idle(ctx, t, o.idle, settling)

@@ -78,7 +78,7 @@ func measureAll(ctx context.Context, o options, stdout, stderr io.Writer) error 
 	if err != nil {
 		return err
 	}
-	r := summarize(append(rounds, idle...))
+	r := summarize(append(rounds, idle...), o.against)
 	r.Machine, r.Seconds = machine(), time.Since(began).Seconds()
 	return r.write(stdout, o.json)
 }

@@ -20,6 +20,7 @@ type options struct {
 	warm      time.Duration // before it, not counted
 	idle      int           // open streams whose memory is measured; 0 = none
 	limit     time.Duration // of the whole run
+	against   string        // the target that the others are compared with
 	json      string        // file for the figures as JSON; "-" = stdout instead of the table
 }
 
@@ -36,6 +37,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.DurationVar(&o.window, "window", 0, "length of one measurement (default 2s, with -quick 800ms)")
 	f.IntVar(&o.idle, "idle", -1, "open streams whose memory is measured (default 2000, with -quick 0 = none)")
 	f.DurationVar(&o.limit, "limit", 0, "the run fails when it takes longer (default 30m, with -quick 2m)")
+	f.StringVar(&o.against, "against", yardstickName, "the target that the others are compared with")
 	f.StringVar(&o.json, "json", "", "write the figures as JSON to this file; - = to stdout, instead of the table")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -53,6 +55,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	o.fill(full)
 	if o.rounds < 1 || o.rounds > 100 || o.window < 0 || o.window > time.Minute || o.idle > 9500 {
 		return o, errors.New("-rounds must be 1 to 100, -window at most 1m, -idle at most 9500")
+	}
+	if names := []string{yardstickName, hubName, hubName + nothingSuffix, baseName}; !slices.Contains(names, o.against) {
+		return o, fmt.Errorf("-against must be one of %q", names)
 	}
 	return o, o.choose(*only)
 }

@@ -15,6 +15,7 @@ type target struct {
 	// allocated is what its process has allocated so far; nil = not known.
 	allocated func(context.Context) (allocations, error)
 	foreign   bool // the answers come from accounts of another protocol, and are translated
+	kept      bool // it keeps less or more of its calls than it does by default
 	// flaw is why it may break an answer. Such answers are counted; everywhere else one ends the run.
 	flaw string
 }
@@ -36,6 +37,8 @@ const (
 	baseName      = "hub-base" // another build of the hub
 
 	foreignSuffix = ", translated" // of a hub whose accounts speak another protocol than the client
+	nothingSuffix = ", off"        // of one whose calls leave nothing in the journal
+	wordsSuffix   = ", words"      // of one whose calls leave their words there
 )
 
 // builds are the hub's binaries: the one to measure, and another to measure beside it, "" = none.
@@ -68,16 +71,18 @@ func startParts(ctx context.Context, from builds) (_ *parts, err error) {
 			flaw: "golang/go#40747: the server closes a body that the transport still reads when the answer is quick",
 		},
 	}
-	for _, b := range []struct{ name, binary string }{{hubName, from.hub}, {baseName, from.base}} {
+	for _, b := range []struct{ name, binary, record string }{
+		{hubName, from.hub, ""}, {hubName + nothingSuffix, from.hub, "off"}, {hubName + wordsSuffix, from.hub, "content"}, {baseName, from.base, ""},
+	} {
 		if b.binary == "" {
 			continue
 		}
-		h, err := startHub(ctx, b.binary, up.addr)
+		h, err := startHub(ctx, b.binary, up.addr, b.record)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.name, err)
 		}
 		p.stops = append(p.stops, h.stop)
-		own := target{name: b.name, addr: h.addr, path: hubPath, pid: h.cmd.Process.Pid, allocated: h.allocated}
+		own := target{name: b.name, addr: h.addr, path: hubPath, pid: h.cmd.Process.Pid, allocated: h.allocated, kept: b.record != ""}
 		p.targets = append(p.targets, &own)
 		if b.name == hubName { // the other build may not know how
 			translated := own

@@ -14,6 +14,7 @@ import (
 type report struct {
 	Machine   string           `json:"machine"`
 	Seconds   float64          `json:"seconds"`
+	Against   string           `json:"against"` // the target whose figures ratios are by
 	Scenarios []scenarioReport `json:"scenarios"`
 }
 
@@ -26,8 +27,8 @@ type scenarioReport struct {
 	Samples []sample       `json:"samples"`
 }
 
-// targetReport sums up the rounds of one target. Ratios are against the yardstick in the same round;
-// it has none itself, and neither has direct, whose process does another job.
+// targetReport sums up the rounds of one target. Ratios are against one target in the same round, which has
+// none itself; neither has direct, whose process does another job.
 type targetReport struct {
 	Name    string            `json:"name"`
 	Figures map[string]spread `json:"figures"`
@@ -43,9 +44,9 @@ func machine() string {
 	return fmt.Sprintf("%s %s/%s, %d cores, load %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(strings.Fields(string(load))[:1], ""))
 }
 
-// summarize sums up samples, scenarios and targets in the order in which they come first.
-func summarize(samples []sample) report {
-	var r report
+// summarize sums up samples, scenarios and targets in the order in which they come first, against one of the targets.
+func summarize(samples []sample, against string) report {
+	r := report{Against: against}
 	for _, s := range samples {
 		at := slices.IndexFunc(r.Scenarios, func(have scenarioReport) bool { return have.Name == s.Scenario })
 		if at < 0 {
@@ -57,16 +58,16 @@ func summarize(samples []sample) report {
 		sc.Rounds = max(sc.Rounds, s.Round)
 	}
 	for i := range r.Scenarios {
-		r.Scenarios[i].compare()
+		r.Scenarios[i].compare(against)
 	}
 	return r
 }
 
 // compare fills in the targets from the samples.
-func (sc *scenarioReport) compare() {
+func (sc *scenarioReport) compare(against string) {
 	yard := map[int]map[string]float64{} // by round
 	for _, s := range sc.Samples {
-		if s.Target == yardstickName {
+		if s.Target == against {
 			yard[s.Round] = s.Figures
 		}
 	}
@@ -79,7 +80,7 @@ func (sc *scenarioReport) compare() {
 		}
 		for name, v := range s.Figures {
 			figures[s.Target][name] = append(figures[s.Target][name], v)
-			if base := yard[s.Round][name]; base > 0 && s.Target != yardstickName && s.Target != directName {
+			if base := yard[s.Round][name]; base > 0 && s.Target != against && s.Target != directName {
 				ratios[s.Target][name] = append(ratios[s.Target][name], v/base)
 			}
 		}

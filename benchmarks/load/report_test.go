@@ -19,7 +19,7 @@ func rounds() []sample {
 }
 
 func TestTable(t *testing.T) {
-	r := summarize(rounds())
+	r := summarize(rounds(), yardstickName)
 	r.Machine, r.Seconds = "a machine", 12
 	var got strings.Builder
 	r.table(&got)
@@ -47,7 +47,7 @@ func trimmed(text string) string {
 }
 
 func TestJSON(t *testing.T) {
-	r := summarize(rounds())
+	r := summarize(rounds(), yardstickName)
 	var text strings.Builder
 	if err := r.write(&text, "-"); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ var columns = []column{
 
 // table writes one block a scenario: medians, with the least and the most of the rounds in brackets.
 func (r *report) table(out io.Writer) {
-	fmt.Fprintf(out, "%s; %.0f s. Median (least–most); × = against %s in the same round.\n", r.Machine, r.Seconds, yardstickName)
+	fmt.Fprintf(out, "%s; %.0f s. Median (least–most); × = against %s in the same round.\n", r.Machine, r.Seconds, r.Against)
 	for i := range r.Scenarios {
 		sc := &r.Scenarios[i]
 		fmt.Fprintf(out, "\n%s, %d rounds, costs per %s\n", sc.Name, sc.Rounds, sc.Unit)
