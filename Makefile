@@ -4,6 +4,7 @@ GO       ?= go
 FUZZTIME ?= 10s
 BENCH    ?= .
 LOAD     ?= -quick
+KILLS    ?= 200
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # Tools are pinned in tools.mod, apart from go.mod: what checks the code is no dependency of the code.
@@ -20,7 +21,7 @@ in_each  = @set -e; for m in $(MODULES); do echo "$(1) ($$m)"; (cd "$$m" && $(2)
 # The program links no C. The race detector does, and says so for itself.
 export CGO_ENABLED := 0
 
-.PHONY: help run demo build test check unit race clients clients-full fuzz bench load cover lint fmt deps clean
+.PHONY: help run demo build test check unit race clients clients-full kills fuzz bench load cover lint fmt deps clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +71,9 @@ clients: ## real, unmodified clients over the built hub, each kind of turn once
 
 clients-full: ## the same, and everything that can break (ten minutes)
 	@.ci/gotest clients proxy/clients -count=1 -timeout=1h ./...
+
+kills: ## hubs and stores killed in the middle of their writing, KILLS (200) rounds each (ten minutes)
+	HUB_KILL_ROUNDS=$(KILLS) $(GO) test -count=1 -timeout=1h -v -run 'Kill' ./runs/...
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@.ci/fuzz $(FUZZTIME)

@@ -87,9 +87,10 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (_ *app,
 	routes := runRoutes{a.books.api, a.router}
 	a.proxy = proxy.New(proxy.Options{
 		Config: cfg.Proxy, Router: a.router, Trails: a.trails, Telemetry: a.ledger, Credentials: (*callerKeys)(a.accounts),
-		Runs: routes, Recorder: a.books.calls, Logger: log, Version: version, Ready: admin.Readiness(a.ready),
+		Runs: routes, Responses: routes, Recorder: a.books.calls, Logger: log, Version: version, Ready: admin.Readiness(a.ready),
 	})
 	calls.proxy = a.proxy
+	a.books.settle = a.proxy.Settle
 	a.admin = admin.New(admin.Options{
 		Config: cfg.Admin, Verifier: verifier, Registry: registry, Explainer: &explainer{a.router, a.trails},
 		Leases: a.router.Leases, Runs: http.HandlerFunc(routes.ServeAdmin), Ready: a.ready, Version: admin.VersionInfo{Version: version, Commit: commit(), GoVersion: runtime.Version()}, Logger: log,

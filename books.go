@@ -42,7 +42,8 @@ type books struct {
 	executor *runtime.Executor
 	api      *httpapi.API
 	calls    *callRecorder
-	inner    runtime.Caller // this hub's own routes
+	inner    runtime.Caller              // this hub's own routes
+	settle   func(context.Context) error // brings to calls what plain calls have left so far
 	redactor *redact.Redactor
 	metrics  *telemetry.JournalMetrics
 	log      *slog.Logger
@@ -80,7 +81,7 @@ func openBooks(ctx context.Context, cfg *configs.Config, calls runtime.Caller, r
 	})
 	b.api = httpapi.New(httpapi.Options{
 		Journal: b.journal, Executor: b.executor, SessionHeaders: cfg.Proxy.SessionHeaders, Content: runs.Content(cfg.Journal.Content),
-		MaxBody: cfg.Proxy.MaxBodyBytes, Logger: log,
+		MaxBody: cfg.Proxy.MaxBodyBytes, Logger: log, Await: b.await,
 	})
 	b.calls = newCallRecorder(b.journal, b.redactor.Text, log)
 	return b, nil
@@ -145,6 +146,18 @@ func (t timed) Append(ctx context.Context, batches []runs.Batch) ([]runs.Answer,
 	answers, err := t.Store.Append(ctx, batches)
 	t.metrics.Appended(time.Since(begun))
 	return answers, err
+}
+
+// awaitFor is how long somebody who asks for a run waits for what is on its way into the store.
+const awaitFor = time.Second
+
+// await has everything stored that happened so far. A store that does not take it is no reason to answer nothing.
+func (b *books) await(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, awaitFor)
+	defer cancel()
+	if err := b.settle(ctx); err == nil {
+		_ = b.journal.Flush(ctx) // the journal tells of its own troubles
+	}
 }
 
 // reload takes over what a reload may change. Runs that go on stay with the runtime that they have.

@@ -22,6 +22,16 @@ func (r runRoutes) ServeRuns(w http.ResponseWriter, req *http.Request, c proxy.C
 	r.api.Serve(w, req, r.client(c))
 }
 
+// StartResponse begins a response in the background.
+func (r runRoutes) StartResponse(w http.ResponseWriter, req *http.Request, c proxy.Client, body []byte) {
+	r.api.StartResponse(w, req, r.client(c), body)
+}
+
+// ServeResponse serves a stored response.
+func (r runRoutes) ServeResponse(w http.ResponseWriter, req *http.Request, c proxy.Client) {
+	r.api.ServeResponse(w, req, r.client(c))
+}
+
 // ServeAdmin serves an operator, who sees the runs of every key.
 func (r runRoutes) ServeAdmin(w http.ResponseWriter, req *http.Request) {
 	r.api.Serve(w, req, httpapi.Client{All: true})

@@ -111,7 +111,14 @@ func (p *program) observe(run, cursor string) *observer {
 		text, _ := io.ReadAll(res.Body)
 		p.t.Fatalf("observe: %d %s", res.StatusCode, text)
 	}
-	return &observer{t: p.t, body: bufio.NewScanner(res.Body)}
+	return &observer{t: p.t, body: scanner(res)}
+}
+
+// scanner reads an answer line by line, of any length that a row may have.
+func scanner(res *http.Response) *bufio.Scanner {
+	s := bufio.NewScanner(res.Body)
+	s.Buffer(nil, 1<<20)
+	return s
 }
 
 // until reads rows until stop says so or the stream ends.
@@ -186,6 +193,14 @@ func TestRunOverAccounts(t *testing.T) {
 	}
 	if status, _ := p.do(http.MethodPost, p.admn+"/admin/v1/runs/"+id+"/cancel", "{}", strings.TrimSpace(token)); status != http.StatusForbidden {
 		t.Errorf("a viewer's cancel: %d", status)
+	}
+
+	// A plain call leaves a run, too, and names it.
+	res := p.ask(http.MethodPost, "/v1/chat/completions", chatBody)
+	left := res.Header.Get("X-Hub-Run-Id")
+	_, _ = io.Copy(io.Discard, res.Body)
+	if seen := p.observe(left, "").until(never); !seen.done || seen.text != "" || !slices.Contains(seen.lines, "done") {
+		t.Errorf("the run of a plain call is %v %q", seen.lines, seen.text)
 	}
 }
 

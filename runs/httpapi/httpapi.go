@@ -13,6 +13,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -28,6 +29,10 @@ type Options struct {
 
 	// Capabilities tells what GET capabilities answers beyond what is always so; nil: nothing.
 	Capabilities func() Capabilities
+
+	// Await waits for what is on its way into the journal: asked before a list, and for a run that is not there, whose id its
+	// client may have been told a moment ago. nil: nothing is waited for.
+	Await func(context.Context)
 
 	SessionHeaders []string     // the first that a request has names its session, when its body does not; X-Hermes-Session-Id
 	Content        runs.Content // how much of a run is kept when its client does not ask for less; redacted
@@ -45,6 +50,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Capabilities == nil {
 		o.Capabilities = func() Capabilities { return Capabilities{} }
+	}
+	if o.Await == nil {
+		o.Await = func(context.Context) {}
 	}
 	o.Content = cmp.Or(o.Content, runs.Redacted)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 4*time.Second)

@@ -34,11 +34,13 @@ func (a *API) list(q *call) error {
 	default:
 		return badQuery("active", text, "true or false")
 	}
+	a.o.Await(q.r.Context())
 	return a.answerList(q, f, nil)
 }
 
 // listSession answers with the runs of a session: those that go on, then the others, newest first.
 func (a *API) listSession(q *call) error {
+	a.o.Await(q.r.Context())
 	f := runs.Filter{SessionID: q.args[0], Active: true}
 	active, _, err := a.heads(q.r.Context(), q.client, f, mostList, nil)
 	if err != nil {

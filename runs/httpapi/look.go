@@ -16,6 +16,10 @@ func (a *API) head(ctx context.Context, c Client, runID string) (runs.Head, erro
 		return runs.Head{}, runs.ErrUnknownRun
 	}
 	h, err := a.o.Journal.Head(ctx, runID)
+	if errors.Is(err, runs.ErrUnknownRun) {
+		a.o.Await(ctx)
+		h, err = a.o.Journal.Head(ctx, runID)
+	}
 	if err == nil && !c.owns(h) {
 		err = runs.ErrUnknownRun
 	}
