@@ -80,13 +80,7 @@ func (s Standing) Buckets() []Bucket { return slices.Clone(s.buckets) }
 // Cleared is the Standing after an operator cleared its cool-downs: all blocks are gone but a refused credential, which
 // no waiting and no operator mends, and so are buckets that were seen spent. What else was measured stays.
 func (s Standing) Cleared() Standing {
-	buckets := s.buckets
-	for i := range s.pools {
-		if p := &s.pools[i]; p.block.State != Ready {
-			buckets = slices.DeleteFunc(slices.Clone(buckets), func(b Bucket) bool { return b.ID == p.ID })
-		}
-	}
-	return s.with(keep(s.blocks, func(b Block) bool { return b.State == StateAuthRequired }), buckets)
+	return s.without(func(b *Block) bool { return b.State != StateAuthRequired })
 }
 
 // CredentialChanged is the Standing after the account got another credential: what the old one was refused for is gone.
