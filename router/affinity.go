@@ -30,6 +30,7 @@ type bond struct {
 	bondKey
 	profile string
 	at      time.Time // of the success that made or renewed it
+	toldAt  time.Time // when the peers were told of it last, or told of it
 }
 
 // affinity remembers bonds. It owns its lock; nothing else is held while it is.
@@ -48,10 +49,38 @@ func newAffinity() *affinity {
 	}
 }
 
-// bind makes or renews a bond.
-func (a *affinity) bind(b bond) {
+// bind makes or renews a bond, and reports whether the peers are to hear of it: it is another one than they know of, or a
+// quarter of its time has passed since.
+func (a *affinity) bind(b bond, ttl time.Duration) (news bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	b.toldAt = b.at
+	if e, ok := a.bonds[b.bondKey]; ok {
+		if was := e.Value.(*bond); was.profile == b.profile && (ttl <= 0 || b.at.Sub(was.toldAt) < ttl/4) {
+			b.toldAt = was.toldAt
+		}
+	}
+	a.enter(b)
+	return b.toldAt.Equal(b.at)
+}
+
+// hear makes or renews a bond that a peer made, unless a younger one is known.
+func (a *affinity) hear(b bond) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if e, ok := a.bonds[b.bondKey]; ok && e.Value.(*bond).at.After(b.at) {
+		return
+	}
+	last, ok := a.last[b.session]
+	b.toldAt = b.at
+	a.enter(b)
+	if ok && a.bonds[bondKey{b.session, last}].Value.(*bond).at.After(b.at) {
+		a.last[b.session] = last
+	}
+}
+
+// enter runs under mu.
+func (a *affinity) enter(b bond) {
 	a.last[b.session] = b.role
 	if e, ok := a.bonds[b.bondKey]; ok {
 		*e.Value.(*bond) = b

@@ -92,7 +92,7 @@ func (s *Snapshot) admissible(n *Node, occ Occupancy, now time.Time) {
 	switch {
 	case o.resting(now) && !(n.resort && o.resort):
 		n.Reason, n.Block = ReasonCooldown, o.rest
-	case n.Profile.MaxConcurrency > 0 && occ.Held(n.Index) >= n.Profile.MaxConcurrency:
+	case occ.Full(n.Index, n.Profile.MaxConcurrency):
 		n.Reason = ReasonConcurrency
 	case o.unproven() || !s.Standings[n.Index].Spotless():
 		s.halfOpen(n, o, occ, now)

@@ -12,6 +12,7 @@ import (
 type held map[int]int
 
 func (h held) Held(i int) int                     { return h[i] }
+func (h held) Full(i, limit int) bool             { return limit > 0 && h[i] >= limit }
 func (h held) Trials(int) (own, shared time.Time) { return time.Time{}, time.Time{} }
 
 // learnt is a snapshot in which each profile's answers, in order, were observed at noon.

@@ -33,7 +33,7 @@ func (r *Router) Restore(ctx context.Context) error {
 	s, now := r.Snapshot(), r.now()
 	r.snapshot.Store(s.restored(st, now))
 	for _, b := range st.bonds(s.Table.Settings.AffinityTTL, now) {
-		r.affinity.bind(b)
+		r.affinity.hear(b)
 	}
 	return nil
 }

@@ -23,6 +23,17 @@ type Lease struct {
 
 	slots  *slots
 	trials [2]*trial // of the account and of its provider, nil where this call is not one
+	asking bool      // the peers have yet to permit it; written under slots.mu
+}
+
+// permit asks the peers where each lease has to be permitted, and gives it back when they do not. It is for the one who has
+// just been given the lease, and holds no lock.
+func (l *Lease) permit() bool {
+	if !l.asking || l.slots.peers.Permit(l.Profile.MaxConcurrency, func() { l.slots.permitted(l) }) {
+		return true
+	}
+	l.Release()
+	return false
 }
 
 // Accepted tells that the account has taken the call: the first byte of an answer is here. Those who would not call it

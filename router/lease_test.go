@@ -176,14 +176,19 @@ func TestLeasesList(t *testing.T) {
 
 // others are Peers that hold a fixed number of slots and write down what they hear.
 type others struct {
-	held  int
-	heard []string
+	Solo
+	profile string
+	held    int
+	heard   []string
 }
 
-func (o *others) Held(string) int { return o.held }
-func (o *others) Changed(profile string, n int) {
-	o.heard = append(o.heard, profile+strings.Repeat("|", n))
+func (o *others) Slots(profile string) PeerSlots {
+	o.profile = profile
+	return o
 }
+func (o *others) Held() int          { return o.held }
+func (o *others) Left(limit int) int { return limit - o.held }
+func (o *others) Changed(n int)      { o.heard = append(o.heard, o.profile+strings.Repeat("|", n)) }
 
 // The others' slots count against the limit, and they hear every change as an absolute count.
 func TestPeers(t *testing.T) {

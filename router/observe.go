@@ -124,14 +124,13 @@ func (r *Router) CredentialChanged(profileID string) bool {
 	})
 }
 
-// ClearCooldown forgets what stands against an account, on an operator's word. It reports whether there is such an account.
+// ClearCooldown forgets what stands against an account, on an operator's word, which its peers hear. It reports whether
+// there is such an account.
 func (r *Router) ClearCooldown(profileID string) bool {
+	r.peers.Cleared(profileID)
 	return r.amend(profileID, "account cleared", func(next *Snapshot, i int) {
 		next.Standings[i] = next.Standings[i].Cleared()
-		if e := next.Table.egress[i]; e >= 0 && next.outages[e] != (outage{}) {
-			next.outages = slices.Clone(next.outages)
-			next.outages[e] = outage{}
-		}
+		next.calm(i, r.now())
 	})
 }
 
@@ -176,6 +175,7 @@ func (r *Router) Swap(t *Table) Change {
 func (r *Router) publish(next *Snapshot) {
 	r.snapshot.Store(next)
 	r.touch()
+	r.peers.Learnt()
 }
 
 // logTurn writes one line when the account became unusable for the call's model, or usable again.

@@ -96,6 +96,8 @@ type Plan struct {
 // Occupancy tells how many slots of a profile are taken, by every instance of the hub together.
 type Occupancy interface {
 	Held(profile int) int
+	// Full reports whether all that this instance may hold of the profile's limit slots is taken; 0 = unlimited.
+	Full(profile, limit int) bool
 	// Trials are when the calls began that are trying the account and its provider just now; zero = none does.
 	Trials(profile int) (own, shared time.Time)
 }

@@ -19,6 +19,15 @@ const (
 	ProtocolCloudCode Protocol = "cloudcode" // Cloud Code / Antigravity
 )
 
+// LeaseMode is how exactly several instances of the hub keep to an account's slots. In one instance they always do.
+type LeaseMode string
+
+// The lease modes.
+const (
+	LeaseEventual LeaseMode = "eventual" // by what the others were last heard to hold: it costs nothing, and may go beyond for a moment
+	LeaseStrict   LeaseMode = "strict"   // by asking before each lease: one round trip to what they share
+)
+
 // Profile is one account: where it is, what it may serve, with whose credential. Immutable once it is in a Table.
 type Profile struct {
 	ID              string
@@ -33,6 +42,7 @@ type Profile struct {
 	FallbackModels  []string
 	ModelMap        map[string]string // requested model -> this account's name for it
 	MaxConcurrency  int               // slots; 0 = unlimited
+	LeaseMode       LeaseMode         // "" = eventual
 	BaseURL         string            // ends where the protocol's path is appended; no trailing slash
 	Protocol        Protocol
 	Headers         http.Header // configured extra headers; values may be secret

@@ -13,7 +13,8 @@
 //
 // What comes back is tried by one call at a time (halfopen.go); what several accounts share rests as a whole
 // (correlated.go); profiles of one account know the same of its quota (twins.go); what is left of an account moves it only
-// where the owner gave no order, or wants it so (headroom.go, threshold.go).
+// where the owner gave no order, or wants it so (headroom.go, threshold.go). Several instances of the hub tell one another of
+// slots, blocks and bonds (peers.go, hear.go; redisshare carries it).
 //
 // Who owns what: Router.mu the writers of the snapshot pointer; queue.mu who waits and in what order; slots.mu the leases
 // of one profile; trial.mu who tries an account or a provider; affinity.mu the bonds; Router.Run, the one goroutine, the
@@ -51,6 +52,7 @@ type Router struct {
 	store    StateStore
 	logger   *slog.Logger
 	leases   *leases
+	peers    Peers
 	queue    *queue
 	affinity *affinity
 	changed  chan struct{} // holds one: there is something to save
@@ -75,12 +77,11 @@ func New(t *Table, o Options) *Router {
 	if r.now == nil {
 		r.now = time.Now
 	}
-	peers := o.Peers
-	if peers == nil {
-		peers = Solo{}
+	if r.peers = o.Peers; r.peers == nil {
+		r.peers = Solo{}
 	}
 	r.queue = newQueue(r)
-	r.leases = newLeases(cmp.Or(o.Instance, strings.ToLower(rand.Text()[:8])), peers, r.queue)
+	r.leases = newLeases(cmp.Or(o.Instance, strings.ToLower(rand.Text()[:8])), r.peers, r.queue)
 	s := NewSnapshot(t)
 	s.live = r.leases.behind(t)
 	r.snapshot.Store(s)
@@ -117,7 +118,10 @@ func (r *Router) Bind(session, role, profileID string) {
 	if session == "" || !ok || !known.Affinity {
 		return
 	}
-	r.affinity.bind(bond{bondKey{keyOf(session), known.ID}, profileID, r.now()})
+	b := bond{bondKey: bondKey{keyOf(session), known.ID}, profile: profileID, at: r.now()}
+	if r.affinity.bind(b, r.Snapshot().Table.Settings.AffinityTTL) {
+		r.peers.Bound(b.told())
+	}
 	r.touch()
 }
 
@@ -159,7 +163,10 @@ func (r *Router) Acquire(n *Node, h Holder) (*Lease, Refusal) {
 			lease, why = r.leases.take(s.live, n, h, now)
 		}
 		if lease != nil {
-			return lease, no
+			if lease.permit() {
+				return lease, no
+			}
+			why = ReasonConcurrency
 		}
 		if no = s.admit(n, now); no.Reason == Usable { // it was not a moment ago
 			no.Reason = why

@@ -12,28 +12,50 @@ import (
 type slots struct {
 	profile  string
 	instance string
-	peers    Peers
+	peers    PeerSlots
 	queue    *queue
 
 	trial trial // the call that tries the account, when it comes back
 
-	mu   sync.Mutex
-	held map[uint64]*Lease // by generation
+	mu     sync.Mutex
+	held   map[uint64]*Lease // by generation
+	asking int               // how many of them the peers have yet to permit
 
 	count   atomic.Int64 // len(held), written under mu, for readers that must not wait
 	waiting atomic.Int64 // how many of the queue could be given one of these; written under the queue's lock
 }
 
-// take enters l unless limit slots are held already, by all instances together; 0 = unlimited.
+// take enters l unless limit slots are held already, by all instances together; 0 = unlimited. Where the peers have to
+// permit it, it is not one of theirs to count yet.
 func (s *slots) take(l *Lease, limit int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if limit > 0 && len(s.held)+s.peers.Held(s.profile) >= limit {
+	if limit > 0 && len(s.held) >= s.peers.Left(limit) {
 		return false
+	}
+	if l.Profile.LeaseMode == LeaseStrict && limit > 0 {
+		l.asking = true
+		s.asking++
 	}
 	s.held[l.Generation] = l
 	s.changed()
 	return true
+}
+
+// permitted makes l one that the peers count.
+func (s *slots) permitted(l *Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked(l)
+	s.changed()
+}
+
+// asked runs under mu.
+func (s *slots) asked(l *Lease) {
+	if l.asking {
+		l.asking = false
+		s.asking--
+	}
 }
 
 // remove takes l out, and reports whether it was still in.
@@ -44,6 +66,7 @@ func (s *slots) remove(l *Lease) bool {
 		return false
 	}
 	delete(s.held, l.Generation)
+	s.asked(l)
 	s.changed()
 	return true
 }
@@ -55,7 +78,7 @@ func (s *slots) spokenFor() bool { return s.waiting.Load() > 0 && s.queue.serve(
 func (s *slots) changed() {
 	n := len(s.held)
 	s.count.Store(int64(n))
-	s.peers.Changed(s.profile, n)
+	s.peers.Changed(n - s.asking)
 }
 
 func (s *slots) list() []*Lease {
@@ -90,7 +113,7 @@ func (ls *leases) of(profile string) *slots {
 	defer ls.mu.Unlock()
 	s, ok := ls.byProfile[profile]
 	if !ok {
-		s = &slots{profile: profile, instance: ls.instance, peers: ls.peers, queue: ls.queue, held: make(map[uint64]*Lease)}
+		s = &slots{profile: profile, instance: ls.instance, peers: ls.peers.Slots(profile), queue: ls.queue, held: make(map[uint64]*Lease)}
 		ls.byProfile[profile] = s
 	}
 	return s
@@ -153,11 +176,10 @@ func (ls *leases) list() []LeaseInfo {
 type live struct {
 	slots  []*slots
 	shared []*trial // of the egress; nil where an account has its own
-	peers  Peers
 }
 
 func (ls *leases) behind(t *Table) *live {
-	v := &live{slots: make([]*slots, 0, len(t.Profiles)), shared: make([]*trial, len(t.Profiles)), peers: ls.peers}
+	v := &live{slots: make([]*slots, 0, len(t.Profiles)), shared: make([]*trial, len(t.Profiles))}
 	for i, p := range t.Profiles {
 		v.slots = append(v.slots, ls.of(p.ID))
 		if t.egress[i] >= 0 {
@@ -178,5 +200,11 @@ func (v *live) Trials(i int) (own, shared time.Time) {
 // Held counts this instance's slots and the others' as last heard of. It never waits.
 func (v *live) Held(i int) int {
 	s := v.slots[i]
-	return int(s.count.Load()) + v.peers.Held(s.profile)
+	return int(s.count.Load()) + s.peers.Held()
+}
+
+// Full compares this instance's slots with those that the others leave it. It never waits.
+func (v *live) Full(i, limit int) bool {
+	s := v.slots[i]
+	return limit > 0 && int(s.count.Load()) >= s.peers.Left(limit)
 }

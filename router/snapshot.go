@@ -48,6 +48,9 @@ type Vacant struct{}
 // Held is zero.
 func (Vacant) Held(int) int { return 0 }
 
+// Full is false.
+func (Vacant) Full(int, int) bool { return false }
+
 // Trials are none.
 func (Vacant) Trials(int) (own, shared time.Time) { return time.Time{}, time.Time{} }
 

@@ -36,24 +36,31 @@ type Want struct {
 // The queue is this instance's own, and so is its fairness. A slot is handed over by local truth and the peers' counts as
 // last heard of, exactly as Acquire takes one; what else a shared mode asks of a lease is asked by the one who gets it,
 // here and in Acquire, when no lock is held.
+//
+// Who is handed a slot that the others do not permit waits on, in a new turn.
 func (r *Router) Wait(ctx context.Context, p *Plan, want Want) (*Node, *Lease, error) {
-	w := &waiter{plan: p, want: want, over: make(chan struct{})}
-	if !r.queue.join(w) {
-		return nil, nil, ErrQueueFull
-	}
-	timer := time.NewTimer(want.For)
+	late := make(chan struct{})
+	timer := time.AfterFunc(want.For, func() { close(late) })
 	defer timer.Stop()
-	select {
-	case <-w.over:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	r.queue.leave(w)
-	if err := context.Cause(ctx); err != nil {
-		if w.lease != nil { // handed over at the moment of giving up: it goes to the next
-			w.lease.Release()
+	for {
+		w := &waiter{plan: p, want: want, over: make(chan struct{})}
+		if !r.queue.join(w) {
+			return nil, nil, ErrQueueFull
 		}
-		return nil, nil, err
+		select {
+		case <-w.over:
+		case <-late:
+		case <-ctx.Done():
+		}
+		r.queue.leave(w)
+		if err := context.Cause(ctx); err != nil {
+			if w.lease != nil { // handed over at the moment of giving up: it goes to the next
+				w.lease.Release()
+			}
+			return nil, nil, err
+		}
+		if w.lease == nil || w.lease.permit() {
+			return w.node, w.lease, nil
+		}
 	}
-	return w.node, w.lease, nil
 }
