@@ -25,7 +25,7 @@ type floor struct {
 // floors is the table of ARCHITECTURE.md. Imports go down only, never sideways.
 var floors = map[string]floor{
 	".": {
-		ours:  "admin configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential runs runs/httpapi runs/memstore runs/redact runs/redisstore runs/runtime runs/sqlitestore telemetry",
+		ours:  "admin admin/hub configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential runs runs/httpapi runs/memstore runs/redact runs/redisstore runs/runtime runs/sqlitestore telemetry telemetry/host",
 		third: "github.com/fsnotify/fsnotify github.com/redis/go-redis/v9 github.com/spf13/cobra github.com/prometheus/client_golang github.com/tidwall/gjson",
 		tests: "runs/runtime/fakehermes github.com/alicebob/miniredis/v2 github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
 	},
@@ -40,7 +40,7 @@ var floors = map[string]floor{
 		tests: "proxy/simulator proxy/oracle github.com/google/go-cmp pgregory.net/rapid",
 	},
 	"admin": {
-		ours:  "proxy/hostname quota router telemetry", // the Host check is one rule for both planes
+		ours:  "admin/hub proxy/hostname quota router telemetry telemetry/host", // the Host check is one rule for both planes
 		third: "github.com/gin-gonic/gin github.com/golang-jwt/jwt/v5 github.com/MicahParks/keyfunc/v3 github.com/prometheus/client_golang",
 		tests: "github.com/google/go-cmp",
 	},
@@ -65,9 +65,10 @@ var floors = map[string]floor{
 	"proxy/oracle":            {},
 	// The neutral form of a conversation, and what each protocol makes of it.
 	"proxy/wire/neutral":   {ours: "proxy/wire", tests: "github.com/google/go-cmp"},
-	"proxy/wire/chat":      {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/oracle github.com/google/go-cmp github.com/rogpeppe/go-internal"},
+	"proxy/wire/members":   {ours: "proxy/wire proxy/wire/neutral"},
+	"proxy/wire/chat":      {ours: "proxy/wire proxy/wire/members proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/oracle github.com/google/go-cmp github.com/rogpeppe/go-internal"},
 	"proxy/wire/messages":  {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
-	"proxy/wire/responses": {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
+	"proxy/wire/responses": {ours: "proxy/wire proxy/wire/members proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
 	"proxy/wire/gemini":    {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
 	"router/credential":    {ours: "router", third: "github.com/golang-jwt/jwt/v5 github.com/fsnotify/fsnotify github.com/gofrs/flock github.com/tidwall/gjson github.com/tidwall/sjson golang.org/x/sync", tests: "github.com/google/go-cmp"},
 	"quota/probe":          {ours: "quota", third: "github.com/tidwall/gjson golang.org/x/sync", tests: "github.com/google/go-cmp"},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hermes-hub/proxy/wire"
+	"hermes-hub/proxy/wire/members"
 	"hermes-hub/proxy/wire/neutral"
 )
 
@@ -15,20 +16,20 @@ type openCall struct {
 
 // calls reads the calls of an assistant's message. They replace the open ones, unless the message before was the
 // assistant's too: some clients split parallel calls over several messages.
-func (b *body) calls(m *object) []neutral.Part {
+func (b *body) calls(m *members.Object) []neutral.Part {
 	var calls []neutral.Part
-	list, some := m.list("tool_calls")
+	list, some := m.List("tool_calls")
 	for i := 0; some; i++ {
 		text, ok := list.Next()
 		if !ok {
 			break
 		}
-		c := b.object(at(m.field("tool_calls"), i), text)
+		c := b.Object(members.At(m.Field("tool_calls"), i), text)
 		calls = append(calls, b.call(&c))
 	}
-	if c, ok := m.child("function_call"); ok {
+	if c, ok := m.Child("function_call"); ok {
 		p := b.called(&c)
-		p.ID, p.Path = "function_call_"+strings.Trim(m.path, "mesag[]"), c.path
+		p.ID, p.Path = "function_call_"+strings.Trim(m.Path, "mesag[]"), c.Path
 		calls = append(calls, p)
 	}
 	if len(calls) > 0 && (b.spoken || b.open == nil) {
@@ -36,11 +37,11 @@ func (b *body) calls(m *object) []neutral.Part {
 	}
 	for _, c := range calls {
 		if b.open[c.ID] != nil {
-			b.refuse(c.Path, "has the id of another call")
+			b.Refuse(c.Path, "has the id of another call")
 		}
 		open := &openCall{id: c.ID, name: c.Name}
 		b.open[c.ID] = open
-		if m.peek("function_call") != nil {
+		if m.Peek("function_call") != nil {
 			b.function = open
 		}
 	}
@@ -48,36 +49,36 @@ func (b *body) calls(m *object) []neutral.Part {
 }
 
 // call reads one of tool_calls.
-func (b *body) call(c *object) neutral.Part {
-	id := c.needed("id")
+func (b *body) call(c *members.Object) neutral.Part {
+	id := c.Needed("id")
 	b.onlyFunctions(c)
-	c.take("index") // of a stream, left there by clients that send its pieces back
-	f, ok := c.child("function")
+	c.Take("index") // of a stream, left there by clients that send its pieces back
+	f, ok := c.Child("function")
 	if !ok {
-		b.refuse(c.field("function"), "is missing")
+		b.Refuse(c.Field("function"), "is missing")
 	}
 	p := b.called(&f)
-	p.ID, p.Path = id, c.path
+	p.ID, p.Path = id, c.Path
 	p.Seal = b.googleSeal(c)
 	p.Cache = b.cached(c)
-	c.rest()
+	c.Rest()
 	return p
 }
 
 // called reads the name and the arguments of a call.
-func (b *body) called(f *object) neutral.Part {
-	arguments, _ := wire.Text(f.literal("arguments"))
-	p := neutral.Part{Kind: neutral.ToolCallPart, Name: f.needed("name"), Arguments: arguments}
-	f.rest()
+func (b *body) called(f *members.Object) neutral.Part {
+	arguments, _ := wire.Text(f.Literal("arguments"))
+	p := neutral.Part{Kind: neutral.ToolCallPart, Name: f.Needed("name"), Arguments: arguments}
+	f.Rest()
 	return p
 }
 
 // result reads a tool's message.
-func (b *body) result(m *object) neutral.Part {
-	p := neutral.Part{Kind: neutral.ToolResultPart, Path: m.path, Result: b.content(m, resultParts)}
+func (b *body) result(m *members.Object) neutral.Part {
+	p := neutral.Part{Kind: neutral.ToolResultPart, Path: m.Path, Result: b.content(m, resultParts)}
 	b.needContent(m)
-	p.Name = m.text("name")
-	if failed := m.flag("is_error"); failed != nil {
+	p.Name = m.Text("name")
+	if failed := m.Flag("is_error"); failed != nil {
 		p.IsError = *failed
 	}
 	for i := range p.Result { // a marker inside is one behind the result
@@ -85,20 +86,20 @@ func (b *body) result(m *object) neutral.Part {
 		p.Result[i].Cache = false
 	}
 	field, call := "tool_call_id", (*openCall)(nil)
-	if m.text("role") == "function" {
+	if m.Text("role") == "function" {
 		field = "name"
-		if name := m.needed("name"); b.function != nil && b.function.name == name {
+		if name := m.Needed("name"); b.function != nil && b.function.name == name {
 			call = b.function
 		}
 	} else {
-		call = b.open[m.needed("tool_call_id")]
+		call = b.open[m.Needed("tool_call_id")]
 	}
 	switch {
 	case call == nil:
-		b.refuse(m.field(field), "answers no call of the assistant's turn before it")
+		b.Refuse(m.Field(field), "answers no call of the assistant's turn before it")
 		return p
 	case call.answered:
-		b.refuse(m.field(field), "answers a call that is answered already")
+		b.Refuse(m.Field(field), "answers a call that is answered already")
 	}
 	call.answered = true
 	p.ID, p.Name = call.id, call.name

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"hermes-hub/proxy/wire"
+	"hermes-hub/proxy/wire/members"
 	"hermes-hub/proxy/wire/neutral"
 )
 
@@ -15,19 +16,27 @@ func Decode(text []byte) (*neutral.Request, error) {
 	}
 	b := &body{}
 	r := &neutral.Request{}
-	o := b.object("", bytes.TrimLeft(text, " \t\r\n"))
+	o := b.Object("", bytes.TrimLeft(text, " \t\r\n"))
 	b.sampling(&o, r)
 	b.reasoning(&o, r)
 	b.tools(&o, r)
 	b.format(&o, r)
 	b.turns(&o, r)
 	b.known(&o)
-	o.rest()
-	if b.err != nil {
-		return nil, b.err
+	o.Rest()
+	if err := b.Err(); err != nil {
+		return nil, err
 	}
-	r.Others = b.others
+	r.Others = b.Others()
 	return r, nil
+}
+
+// body is a client's body while it is read.
+type body struct {
+	members.Reader
+	open     map[string]*openCall // calls of the last assistant turn that made any, by their ids
+	function *openCall            // the function_call among them, which is answered by its name
+	spoken   bool                 // somebody else has spoken since then
 }
 
 // idle are members with the one value that asks for nothing another protocol would have to be told.
@@ -42,40 +51,40 @@ var idle = []struct{ name, value string }{
 }
 
 // known takes the members that the hub itself reads, and those that say nothing.
-func (b *body) known(o *object) {
+func (b *body) known(o *members.Object) {
 	for _, name := range [...]string{"model", "stream", "stream_options"} {
-		o.take(name)
+		o.Take(name)
 	}
-	if n := o.integer("n"); n != nil && *n != 1 {
-		b.refuse("n", "must be 1: this account's protocol gives one answer")
+	if n := o.Integer("n"); n != nil && *n != 1 {
+		b.Refuse("n", "must be 1: this account's protocol gives one answer")
 	}
-	if v := o.take("audio"); v != nil {
-		b.refuse("audio", "cannot be given: this account's protocol answers in text")
+	if v := o.Take("audio"); v != nil {
+		b.Refuse("audio", "cannot be given: this account's protocol answers in text")
 	}
 	for _, i := range idle {
-		if v := o.peek(i.name); string(v) == i.value {
-			o.take(i.name)
+		if v := o.Peek(i.name); string(v) == i.value {
+			o.Take(i.name)
 		}
 	}
 }
 
 // sampling reads how the next token is chosen, how many there may be, and whom they are for.
-func (b *body) sampling(o *object, r *neutral.Request) {
-	r.Temperature, r.TopP, r.TopK = o.number("temperature"), o.number("top_p"), o.integer("top_k")
-	r.FrequencyPenalty, r.PresencePenalty = penalty(o.number("frequency_penalty")), penalty(o.number("presence_penalty"))
-	r.Seed = o.integer("seed")
+func (b *body) sampling(o *members.Object, r *neutral.Request) {
+	r.Temperature, r.TopP, r.TopK = o.Number("temperature"), o.Number("top_p"), o.Integer("top_k")
+	r.FrequencyPenalty, r.PresencePenalty = penalty(o.Number("frequency_penalty")), penalty(o.Number("presence_penalty"))
+	r.Seed = o.Integer("seed")
 	r.Stop = b.stop(o)
-	r.Verbosity = o.oneOf("verbosity", "low", "medium", "high")
-	r.ServiceTier = o.text("service_tier")
-	r.CacheKey = o.text("prompt_cache_key")
-	if r.User = o.text("user"); r.User == "" {
-		r.User = o.text("safety_identifier")
+	r.Verbosity = o.OneOf("verbosity", "low", "medium", "high")
+	r.ServiceTier = o.Text("service_tier")
+	r.CacheKey = o.Text("prompt_cache_key")
+	if r.User = o.Text("user"); r.User == "" {
+		r.User = o.Text("safety_identifier")
 	}
-	r.Metadata = o.take("metadata") // an object: the body was read before
-	older, said := o.tokens("max_tokens", 1)
-	newer, saidToo := o.tokens("max_completion_tokens", 1)
+	r.Metadata = o.Take("metadata") // an object: the body was read before
+	older, said := o.Tokens("max_tokens", 1)
+	newer, saidToo := o.Tokens("max_completion_tokens", 1)
 	if said && saidToo && older != newer {
-		b.refuse("max_tokens", "contradicts max_completion_tokens")
+		b.Refuse("max_tokens", "contradicts max_completion_tokens")
 	}
 	r.MaxTokens = max(older, newer)
 }
@@ -89,8 +98,8 @@ func penalty(p *float64) *float64 {
 }
 
 // stop reads one text that ends the answer, or a list of them.
-func (b *body) stop(o *object) []string {
-	v := o.take("stop")
+func (b *body) stop(o *members.Object) []string {
+	v := o.Take("stop")
 	switch {
 	case v == nil:
 		return nil
@@ -98,7 +107,7 @@ func (b *body) stop(o *object) []string {
 		s, _ := wire.Text(v)
 		return nonEmpty(nil, s)
 	case v[0] != '[':
-		b.refuse("stop", "must be a string or an array, not "+wire.Kind(v))
+		b.Refuse("stop", "must be a string or an array, not "+wire.Kind(v))
 		return nil
 	}
 	var texts []string
@@ -110,7 +119,7 @@ func (b *body) stop(o *object) []string {
 		}
 		s, isText := wire.Text(element)
 		if !isText {
-			b.refuse(at("stop", i), "must be a string, not "+wire.Kind(element))
+			b.Refuse(members.At("stop", i), "must be a string, not "+wire.Kind(element))
 		}
 		texts = nonEmpty(texts, s)
 	}
@@ -124,31 +133,31 @@ func nonEmpty(texts []string, s []byte) []string {
 }
 
 // format reads the shape that the answer must have.
-func (b *body) format(o *object, r *neutral.Request) {
-	f, ok := o.child("response_format")
+func (b *body) format(o *members.Object, r *neutral.Request) {
+	f, ok := o.Child("response_format")
 	if !ok {
 		return
 	}
-	switch f.oneOf("type", "text", "json_object", "json_schema") {
+	switch f.OneOf("type", "text", "json_object", "json_schema") {
 	case "":
-		b.refuse("response_format.type", "is missing")
+		b.Refuse("response_format.type", "is missing")
 	case "json_object":
 		r.Format.Kind = neutral.FormatJSON
 	case "json_schema":
-		s, ok := f.child("json_schema")
+		s, ok := f.Child("json_schema")
 		if !ok {
-			b.refuse("response_format.json_schema", "is missing")
+			b.Refuse("response_format.json_schema", "is missing")
 			return
 		}
 		r.Format = neutral.Format{
-			Kind: neutral.FormatSchema, Name: s.text("name"), Description: s.literal("description"), Strict: s.flag("strict"),
+			Kind: neutral.FormatSchema, Name: s.Text("name"), Description: s.Literal("description"), Strict: s.Flag("strict"),
 		}
-		if schema, ok := s.child("schema"); ok {
-			r.Format.Schema = schema.whole
+		if schema, ok := s.Child("schema"); ok {
+			r.Format.Schema = schema.Whole
 		} else {
-			b.refuse("response_format.json_schema.schema", "is missing")
+			b.Refuse("response_format.json_schema.schema", "is missing")
 		}
-		s.rest()
+		s.Rest()
 	}
-	f.rest()
+	f.Rest()
 }

@@ -1,31 +1,32 @@
 package chat
 
 import (
+	"hermes-hub/proxy/wire/members"
 	"hermes-hub/proxy/wire/neutral"
 )
 
 // thoughts reads what the model thought before it said what it said, and gives the calls the seals that are theirs.
-func (b *body) thoughts(m *object, calls []neutral.Part) []neutral.Part {
+func (b *body) thoughts(m *members.Object, calls []neutral.Part) []neutral.Part {
 	t := thoughts{b: b, calls: calls}
-	list, some := m.list("reasoning_details")
+	list, some := m.List("reasoning_details")
 	for i := 0; some; i++ {
 		text, ok := list.Next()
 		if !ok {
 			break
 		}
-		d := b.object(at(m.field("reasoning_details"), i), text)
+		d := b.Object(members.At(m.Field("reasoning_details"), i), text)
 		t.detail(&d)
 	}
 	t.close(neutral.Seal{})
 	if s := b.googleSeal(m); s.Is() {
-		t.parts = append(t.parts, neutral.Part{Kind: neutral.ReasoningPart, Seal: s, Path: m.path})
+		t.parts = append(t.parts, neutral.Part{Kind: neutral.ReasoningPart, Seal: s, Path: m.Path})
 	}
-	read, other := m.literal("reasoning_content"), m.literal("reasoning")
+	read, other := m.Literal("reasoning_content"), m.Literal("reasoning")
 	if blank(read) {
 		read = other
 	}
 	if len(t.parts) == 0 && !blank(read) {
-		t.parts = []neutral.Part{{Kind: neutral.ReasoningPart, Text: read, Path: m.field("reasoning_content")}}
+		t.parts = []neutral.Part{{Kind: neutral.ReasoningPart, Text: read, Path: m.Field("reasoning_content")}}
 	}
 	return t.parts
 }
@@ -41,18 +42,18 @@ func blank(l neutral.Literal) bool {
 }
 
 // googleSeal reads extra_content.google.thought_signature of a call, or of a message.
-func (b *body) googleSeal(o *object) neutral.Seal {
-	extra, ok := o.child("extra_content")
+func (b *body) googleSeal(o *members.Object) neutral.Seal {
+	extra, ok := o.Child("extra_content")
 	if !ok {
 		return neutral.Seal{}
 	}
-	google, ok := extra.child("google")
-	extra.rest()
+	google, ok := extra.Child("google")
+	extra.Rest()
 	if !ok {
 		return neutral.Seal{}
 	}
-	data := google.text("thought_signature")
-	google.rest()
+	data := google.Text("thought_signature")
+	google.Rest()
 	if data == "" {
 		return neutral.Seal{}
 	}
@@ -71,32 +72,32 @@ type thoughts struct {
 }
 
 // detail reads one piece.
-func (t *thoughts) detail(d *object) {
-	kind := d.oneOf("type", "reasoning.text", "reasoning.summary", "reasoning.encrypted")
-	seal := neutral.Seal{Format: neutral.SealFormat(d.text("format")), ID: d.text("id")}
-	index := string(d.take("index"))
+func (t *thoughts) detail(d *members.Object) {
+	kind := d.OneOf("type", "reasoning.text", "reasoning.summary", "reasoning.encrypted")
+	seal := neutral.Seal{Format: neutral.SealFormat(d.Text("format")), ID: d.Text("id")}
+	index := string(d.Take("index"))
 	switch kind {
 	case "reasoning.text", "reasoning.summary":
-		text := d.literal("text")
+		text := d.Literal("text")
 		if text.Empty() {
-			text = d.literal("summary")
+			text = d.Literal("summary")
 		}
 		if index != t.index {
 			t.close(neutral.Seal{})
 		}
-		t.add(text, index, d.path)
-		if seal.Data = d.text("signature"); seal.Is() {
+		t.add(text, index, d.Path)
+		if seal.Data = d.Text("signature"); seal.Is() {
 			if seal.Format == "" {
 				seal.Format = neutral.SealAnthropic
 			}
 			t.close(seal)
 		}
 	case "reasoning.encrypted":
-		if seal.Data = d.text("data"); seal.Is() {
-			t.encrypted(seal, d.path)
+		if seal.Data = d.Text("data"); seal.Is() {
+			t.encrypted(seal, d.Path)
 		}
 	}
-	d.rest()
+	d.Rest()
 }
 
 func (t *thoughts) add(text neutral.Literal, index, path string) {
