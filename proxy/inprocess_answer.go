@@ -21,6 +21,7 @@ type innerWriter struct {
 	out     net.Conn
 	head    chan *http.Response // gets the answer's head, once
 	written bool
+	broken  error // why a Write has failed: as on a connection, nothing can follow it
 }
 
 // Header is the answer's head until it is written.
@@ -46,10 +47,12 @@ func (w *innerWriter) WriteHeader(status int) {
 // Write returns once everything is read.
 func (w *innerWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if len(b) == 0 {
-		return 0, nil
+	if len(b) == 0 || w.broken != nil {
+		return 0, w.broken
 	}
-	return w.out.Write(b)
+	n, err := w.out.Write(b)
+	w.broken = err
+	return n, err
 }
 
 // Flush has nothing to do but for the head: nothing that is written is kept back.

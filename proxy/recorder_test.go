@@ -234,7 +234,7 @@ func TestRecorderHangs(t *testing.T) {
 	hangs := sync.OnceFunc(func() { close(asked) })
 	b.each = func(string) { hangs(); <-free }
 	r := newRig(t, recording(setup{}, KeepWords, b))
-	r.proxy.scribe.open = mostOpen - 2
+	r.proxy.scribe.open = mostOpen - 2 // as if so many went on
 	f := func(recorded bool) {
 		t.Helper()
 		got := r.chat(askStream)
@@ -272,6 +272,19 @@ func TestRecorderHangs(t *testing.T) {
 		t.Errorf("told: %.300s", lines)
 	}
 	r.settle()
+}
+
+// Whoever waits for the recorder waits for what there was when it came, and not for what comes in the meantime.
+func TestSettleUnderLoad(t *testing.T) {
+	b := &book{}
+	r := newRig(t, recording(setup{}, KeepFacts, b))
+	b.each = func(string) { // there is always more
+		r.proxy.scribe.admit(&record{})
+	}
+	r.want(r.chat(ask), "200 profile=a attempts=1")
+	if lines := b.read(t, r); lines[0] != plainCall {
+		t.Errorf("told: %q", lines)
+	}
 }
 
 // I11: a recorder that panics loses the call that it panicked over, and nothing else happens.

@@ -13,7 +13,7 @@ import (
 const (
 	// newsEvery is how long news wait for other news: what is told at once is stored at once, and a commit costs more than a
 	// call's rows.
-	newsEvery = 100 * time.Millisecond
+	newsEvery = 250 * time.Millisecond
 
 	mostOpen = 1 << 14  // calls that are being recorded; more leave nothing
 	mostHeld = 64 << 20 // bytes of bodies whose last words the recorder was not told yet
@@ -24,14 +24,15 @@ const (
 type scribe struct {
 	recorder Recorder
 	logger   *slog.Logger
-	hurry    chan struct{} // of one: somebody waits for the worker
+	hurry    chan struct{} // of one: somebody waits to have everything told
 
-	mu   sync.Mutex    // guards records too
-	due  []*record     // with news, each once
-	open int           // records that were not told to their end
-	held int           // bytes of their bodies
-	full bool          // calls leave nothing, for too many are open
-	done chan struct{} // closed when the worker ends; nil without one
+	mu    sync.Mutex      // guards records too
+	due   []*record       // with news, each once
+	open  int             // records that were not told to their end
+	held  int             // bytes of their bodies
+	full  bool            // calls leave nothing, for too many are open
+	works bool            // the goroutine is there
+	waits []chan struct{} // of those who wait for what was due when they came
 }
 
 func newScribe(r Recorder, logger *slog.Logger) *scribe {
@@ -42,7 +43,7 @@ func newScribe(r Recorder, logger *slog.Logger) *scribe {
 func (s *scribe) admit(r *record) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	full := s.open >= mostOpen
+	full := s.open >= mostOpen || s.full && s.open > mostOpen/2
 	if full != s.full {
 		s.full = full
 		s.logger.Warn("calls leave no run while the journal does not keep up", "left_out", full, "open", s.open)
@@ -92,15 +93,14 @@ func (s *scribe) queue(r *record) {
 		r.queued = true
 		s.due = append(s.due, r)
 	}
-	if s.done == nil {
-		s.done = make(chan struct{})
-		go s.work(s.done)
+	if !s.works {
+		s.works = true
+		go s.work()
 	}
 }
 
 // work tells what there is to tell, now and then, until there is nothing.
-func (s *scribe) work(done chan struct{}) {
-	defer close(done)
+func (s *scribe) work() {
 	pause := time.NewTimer(newsEvery)
 	defer pause.Stop()
 	var due []*record
@@ -112,15 +112,22 @@ func (s *scribe) work(done chan struct{}) {
 		pause.Reset(newsEvery)
 		s.mu.Lock()
 		due, s.due = s.due, due[:0]
-		if len(due) == 0 {
-			s.done = nil
-			s.mu.Unlock()
-			return
-		}
+		waits := s.waits
+		s.waits = nil
 		s.mu.Unlock()
 		for i, r := range due {
 			s.tell(r)
 			due[i] = nil
+		}
+		for _, told := range waits {
+			close(told)
+		}
+		s.mu.Lock()
+		s.works = len(s.due)+len(s.waits) > 0
+		done := !s.works
+		s.mu.Unlock()
+		if done {
+			return
 		}
 	}
 }
@@ -167,23 +174,24 @@ func (s *scribe) telling(r *record, pieces []saying, ended bool) {
 	}
 }
 
-// settle waits until everything is told that is to be told now.
+// settle waits until everything is told that there was to tell when it was called.
 func (s *scribe) settle(ctx context.Context) error {
-	for {
-		s.mu.Lock()
-		done := s.done
+	s.mu.Lock()
+	if !s.works {
 		s.mu.Unlock()
-		if done == nil {
-			return nil
-		}
-		select {
-		case s.hurry <- struct{}{}:
-		default:
-		}
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+		return nil
+	}
+	told := make(chan struct{})
+	s.waits = append(s.waits, told)
+	s.mu.Unlock()
+	select {
+	case s.hurry <- struct{}{}:
+	default:
+	}
+	select {
+	case <-told:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }

@@ -3,7 +3,7 @@
 // One table of scenarios serves all libraries. One of them is one row of clients: it says why it cannot run on this
 // machine, if so, and makes one turn of a conversation, whose outcome it tells in plain words. One that is no Go library has
 // its own program, in a folder beside the packages that it needs. Hermes Agent makes its calls by itself: it has scenarios of
-// its own.
+// its own. Its API server is also tried as the runtime that executes the hub's runs, while its model is behind that same hub.
 package clients
 
 import (

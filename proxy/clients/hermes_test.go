@@ -106,8 +106,8 @@ func (a *hermes) obey(t *testing.T, orders string) hermesTurn {
 // facts are what only tools can find out: the note's text and the account's view of the picture.
 var facts = regexp.MustCompile(`marigold-\d+|grey square`)
 
-// hermesModel is a model that follows the orders of the first prompt: read (the note), look (at the picture), delegate (have
-// a sub-agent read the note). For each it calls the tool; at last it says what the tools found, and who it is.
+// hermesModel is a model that follows the orders of the first prompt; see hermesCalls. For each it calls the tool; at last
+// it says what the tools found, and who it is.
 func hermesModel(r simulator.Request) simulator.Answer {
 	var body struct {
 		Messages []struct {
@@ -130,7 +130,9 @@ func hermesModel(r simulator.Request) simulator.Answer {
 				orders = strings.Fields(strings.Trim(list, `"`))
 			}
 		case "assistant":
-			answered++
+			if orders != nil { // what is before them is another turn's
+				answered++
+			}
 		case "tool":
 			found = append(found, facts.FindAllString(content, -1)...)
 		}
@@ -144,9 +146,12 @@ func hermesModel(r simulator.Request) simulator.Answer {
 	return simulator.Answer{Text: fmt.Sprintf("I have found %s, says %s.", strings.Join(slices.Compact(found), " and "), r.Account)}
 }
 
-// hermesCalls are the orders as calls of Hermes' own tools.
+// hermesCalls are the orders as calls of Hermes' own tools: read the note, look at the picture, have a sub-agent read the
+// note, read it when the file `wait` is gone, remove a folder, of which a person has to approve, and read it.
 var hermesCalls = map[string]simulator.ToolCall{
 	"read":     {Name: "read_file", Arguments: `{"path":"note.txt"}`},
 	"look":     {Name: "vision_analyze", Arguments: `{"image_url":"picture.png","question":"What is it?"}`},
 	"delegate": {Name: "delegate_task", Arguments: `{"goal":"Follow these orders: read"}`},
+	"wait":     {Name: "terminal", Arguments: `{"command":"while [ -e wait ]; do sleep 0.1; done; cat note.txt"}`},
+	"remove":   {Name: "terminal", Arguments: `{"command":"rm -r rubbish && cat note.txt"}`},
 }

@@ -46,10 +46,16 @@ const hubKey = "hub-key-of-the-test"
 
 // hub is a running hub with the simulated accounts a and b behind it.
 type hub struct {
-	sim  *simulator.Provider
+	sim *simulator.Provider
+	*hubProcess
+}
+
+// hubProcess is the built hub, running.
+type hubProcess struct {
 	url  string // of the proxy plane; a client's base URL begins with it
 	log  *hubLog
 	stop func() // asks it to stop, and waits until it has
+	kill func() // ends it as a power cut would end it, and waits until it has
 }
 
 // startHub starts the hub with the accounts that the libraries are tried with.
@@ -80,12 +86,10 @@ const (
 	cloudCodeAccount kind = "provider: antigravity"
 )
 
-// startHubOf starts the hub over accounts of two kinds and waits until it listens. At the latest when the test ends it is
-// asked to stop, and must.
+// startHubOf starts the hub over accounts of two kinds.
 func startHubOf(t *testing.T, sim *simulator.Provider, patience int, a, b kind) *hub {
 	t.Helper()
-	h := &hub{sim: sim, log: &hubLog{}}
-	upstream, closeAll, err := h.sim.Listen()
+	upstream, closeAll, err := sim.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,10 +99,18 @@ func startHubOf(t *testing.T, sim *simulator.Provider, patience int, a, b kind) 
 	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, upstream, patience, a, b), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return &hub{sim, launchHub(t, file, filepath.Join(dir, "data"), "127.0.0.1:0")}
+}
+
+// launchHub starts a hub with that file, data dir and address of the proxy plane, and waits until it listens. At the latest
+// when the test ends it is asked to stop, and must.
+func launchHub(t *testing.T, file, data, listen string) *hubProcess {
+	t.Helper()
+	h := &hubProcess{log: &hubLog{}}
 	ctx, cancel := context.WithCancel(t.Context())
-	cmd := exec.CommandContext(ctx, built, "serve", "--config", file, "--listen", "127.0.0.1:0",
-		"--admin-listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--log-level", "debug", "--log-format", "json")
-	cmd.Env = []string{"HOME=" + dir, "HUB_TEST_KEY=" + hubKey}
+	cmd := exec.CommandContext(ctx, built, "serve", "--config", file, "--listen", listen,
+		"--admin-listen", "127.0.0.1:0", "--data-dir", data, "--log-level", "debug", "--log-format", "json")
+	cmd.Env = []string{"HOME=" + filepath.Dir(file), "HUB_TEST_KEY=" + hubKey}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second // then it is killed
 	listening := make(chan string, 1)
@@ -108,16 +120,26 @@ func startHubOf(t *testing.T, sim *simulator.Provider, patience int, a, b kind) 
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	h.stop = sync.OnceFunc(func() {
-		cancel()
-		// Wait tells of the ended context even when the hub ended well.
-		if err := <-ended; cmd.ProcessState.ExitCode() != 0 {
-			t.Errorf("the hub did not end well: %v", err)
-		}
-		if t.Failed() {
-			t.Logf("the hub's log:\n%s", h.log)
-		}
-	})
+	var end sync.Once
+	h.stop = func() {
+		end.Do(func() {
+			cancel()
+			// Wait tells of the ended context even when the hub ended well.
+			if err := <-ended; cmd.ProcessState.ExitCode() != 0 {
+				t.Errorf("the hub did not end well: %v", err)
+			}
+			if t.Failed() {
+				t.Logf("the hub's log:\n%s", h.log)
+			}
+		})
+	}
+	h.kill = func() {
+		end.Do(func() {
+			_ = cmd.Process.Kill()
+			<-ended
+			cancel()
+		})
+	}
 	t.Cleanup(h.stop)
 	select {
 	case addr := <-listening:
