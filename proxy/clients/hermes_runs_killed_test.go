@@ -89,9 +89,9 @@ func (w *runsWorld) killedAtModel(t *testing.T) {
 	}
 }
 
-// killedAtWord: the hub is killed while the model speaks. Hermes keeps the words that it has, asks for the rest, and puts
-// both together as if there was no blank between them; this model says everything once more. No word is told twice that is
-// not there twice.
+// killedAtWord: the hub is killed while the model speaks. Hermes keeps the words that it has, without the blank at their end,
+// asks for the rest, and puts both together; this model says everything once more. Where some of that is lost, nobody can know
+// how the rest goes on, so that words may be told twice: the text ends with the whole answer all the same.
 func (w *runsWorld) killedAtWord(t *testing.T) {
 	h := w.hub(t)
 	c := h.client(t)
@@ -100,9 +100,8 @@ func (w *runsWorld) killedAtWord(t *testing.T) {
 	o.until(is("message.delta"))
 	c, o = h.restartWithin(t, o)
 	run := o.endAsStored(c)
-	letters := func(s string) string { return strings.Join(strings.Fields(s), "") }
-	if run.Status != "completed" || letters(run.Output) != "IIhavefound,saysa." || letters(o.text()) != letters(run.Output) {
-		t.Errorf("the run is %+v, its text %q", run, o.text())
+	if run.Status != "completed" || run.Output != "II have found , says a." || !strings.HasSuffix(o.text(), run.Output) || o.count(isGap) != 1 {
+		t.Errorf("the run is %+v, its text %q, its rows %s", run, o.text(), o)
 	}
 }
 
