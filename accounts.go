@@ -28,6 +28,7 @@ type accounts struct {
 	prober  *probe.Prober
 	router  *router.Router
 	log     *slog.Logger
+	told    func(profile string) // that a profile has another credential, or none that is good any more
 
 	projects atomic.Pointer[map[string]string] // auth_config.project, by profile
 	twins    struct {
@@ -96,8 +97,10 @@ func (a *accounts) changed(c credential.Change) {
 	case credential.CredentialChanged, credential.AuthRegained:
 		a.router.CredentialChanged(c.Profile)
 		a.prober.CredentialChanged(c.Profile)
+		a.told(c.Profile)
 	case credential.AuthLost:
 		a.router.AuthRequired(c.Profile, string(c.Identity.Reason), time.Now())
+		a.told(c.Profile)
 	}
 }
 

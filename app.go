@@ -29,7 +29,9 @@ type app struct {
 	trails   *router.Trails
 	ledger   *ledger
 	accounts *accounts
+	switches *switches
 	books    *books
+	picture  *picture
 	proxy    *proxy.Proxy
 	admin    *admin.Admin
 	planes   []*plane // proxy, then admin
@@ -55,8 +57,9 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (_ *app,
 	a := &app{log: log, trails: &router.Trails{}}
 	a.cfg.Store(cfg)
 	a.router = router.New(cfg.Table(), router.Options{
-		Store:  &router.FileStore{Path: filepath.Join(cfg.Server.DataDir, "router.json")},
-		Logger: log,
+		Store:    &router.FileStore{Path: filepath.Join(cfg.Server.DataDir, "router.json")},
+		Logger:   log,
+		OnChange: a.touch,
 	})
 	if err := a.router.Restore(ctx); err != nil {
 		log.Warn("the accounts' state of the last run is lost; it will be learnt anew", "error", err)
@@ -65,10 +68,6 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (_ *app,
 		return nil, err
 	}
 	registry := telemetry.NewRegistry()
-	a.ledger = newLedger(
-		telemetry.NewMetrics(registry, labels(cfg.Table()), telemetry.Build{Version: version, Commit: commit(), GoVersion: runtime.Version()}),
-		telemetry.NewPrices(cfg.Prices), log,
-	)
 	registry.MustRegister(telemetry.StateCollector(a.state))
 
 	verifier, err := a.verifier(ctx, cfg)
@@ -84,6 +83,13 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (_ *app,
 			a.books.close()
 		}
 	}()
+	if err := a.openPicture(ctx, cfg); err != nil {
+		return nil, err
+	}
+	a.ledger = newLedger(
+		telemetry.NewMetrics(registry, labels(cfg.Table()), telemetry.Build{Version: version, Commit: commit(), GoVersion: runtime.Version()}),
+		telemetry.NewPrices(cfg.Prices), a.picture.window, log,
+	)
 	routes := runRoutes{a.books.api, a.router}
 	a.proxy = proxy.New(proxy.Options{
 		Config: cfg.Proxy, Router: a.router, Trails: a.trails, Telemetry: a.ledger, Credentials: (*callerKeys)(a.accounts),
@@ -93,8 +99,10 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (_ *app,
 	a.books.settle = a.proxy.Settle
 	a.admin = admin.New(admin.Options{
 		Config: cfg.Admin, Verifier: verifier, Registry: registry, Explainer: &explainer{a.router, a.trails},
-		Leases: a.router.Leases, Runs: http.HandlerFunc(routes.ServeAdmin), Ready: a.ready, Version: admin.VersionInfo{Version: version, Commit: commit(), GoVersion: runtime.Version()}, Logger: log,
+		Leases: a.router.Leases, Runs: http.HandlerFunc(routes.ServeAdmin), Picture: a.shown(),
+		Ready: a.ready, Version: admin.VersionInfo{Version: version, Commit: commit(), GoVersion: runtime.Version()}, Logger: log,
 	})
+	a.books.streams = a.admin.Streams
 	return a, a.listen(cfg)
 }
 
@@ -146,6 +154,7 @@ func (a *app) listen(cfg *configs.Config) error {
 		}
 		a.planes = append(a.planes, &plane{p.name, l, newServer(p.handler, a.log)})
 	}
+	a.planes[1].server.RegisterOnShutdown(a.admin.Close)
 	return nil
 }
 
@@ -175,7 +184,7 @@ func (a *app) run(ctx context.Context) error {
 	defer runtime.KeepAlive(floor)
 	keeper, stopKeeper := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	failed := make(chan error, len(a.planes)+3)
+	failed := make(chan error, len(a.planes)+4)
 	wg.Go(func() {
 		if err := a.router.Run(keeper); err != nil && !errors.Is(err, context.Canceled) {
 			failed <- fmt.Errorf("keep router state: %w", err)
@@ -189,6 +198,11 @@ func (a *app) run(ctx context.Context) error {
 	wg.Go(func() {
 		if err := a.books.run(keeper); err != nil {
 			failed <- fmt.Errorf("keep the journal of runs: %w", err)
+		}
+	})
+	wg.Go(func() {
+		if err := a.picture.run(keeper); err != nil {
+			failed <- fmt.Errorf("keep the picture: %w", err)
 		}
 	})
 	var servers sync.WaitGroup

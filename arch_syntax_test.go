@@ -40,6 +40,7 @@ var clocks = map[string]string{
 	"admin/rim.go":            "draws request ids",
 	"admin/secret.go":         "draws the generated secret",
 	"admin/admin.go":          "stamps: the field now",
+	"admin/tickets.go":        "draws tickets",
 	"admin/hub/store.go":      "stamps: the field now",
 	"admin/hub/watch.go":      "timers: when to look unasked, how long to leave others alone",
 	"admin/hub/scheduler.go":  "a timer: whose turn a refresh is",

@@ -46,6 +46,7 @@ type books struct {
 	settle   func(context.Context) error // brings to calls what plain calls have left so far
 	redactor *redact.Redactor
 	metrics  *telemetry.JournalMetrics
+	streams  func() int // how many follow the event bus
 	log      *slog.Logger
 
 	retention atomic.Int64  // of ended runs, a time.Duration; a reload may change it
@@ -182,7 +183,7 @@ func (b *books) state() telemetry.JournalState {
 	s, o := b.journal.Stats(), b.api.Observers()
 	return telemetry.JournalState{
 		Stored: s.Stored, Dropped: s.Dropped, Refused: s.Refused, Degraded: s.Degraded, Active: b.executor.Active(),
-		Subscribers: map[string]int{"run": int(o.Runs), "session": int(o.Sessions), "response": int(o.Responses)},
+		Subscribers: map[string]int{"run": int(o.Runs), "session": int(o.Sessions), "response": int(o.Responses), "events": b.streams()},
 		Stores:      map[string]bool{b.kind: !s.Degraded},
 	}
 }

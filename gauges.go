@@ -3,26 +3,29 @@ package main
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"hermes-hub/admin"
+	"hermes-hub/admin/hub"
 	"hermes-hub/proxy"
 	"hermes-hub/quota"
 	"hermes-hub/router"
 	"hermes-hub/telemetry"
 )
 
-// ledger is where every exchange ends: its price, the metrics, and a line in the log. A success is a line at debug level
+// ledger is where every exchange ends: its price, the metrics, the numbers of the day, and a line in the log. A success is a line at debug level
 // only: a line for each costs more than the metrics it repeats.
 type ledger struct {
 	metrics *telemetry.Metrics
 	prices  atomic.Pointer[telemetry.Prices] // a reload may change them
+	window  *telemetry.Window
 	log     *slog.Logger
 }
 
-func newLedger(m *telemetry.Metrics, p *telemetry.Prices, log *slog.Logger) *ledger {
-	l := &ledger{metrics: m, log: log}
+func newLedger(m *telemetry.Metrics, p *telemetry.Prices, w *telemetry.Window, log *slog.Logger) *ledger {
+	l := &ledger{metrics: m, window: w, log: log}
 	l.prices.Store(p)
 	return l
 }
@@ -34,6 +37,7 @@ func (l *ledger) Inflight(delta int) { l.metrics.Inflight(delta) }
 func (l *ledger) Observe(x *telemetry.Exchange) {
 	l.prices.Load().Charge(x)
 	l.metrics.Observe(x)
+	l.window.Observe(x)
 	x.Log(context.Background(), l.log)
 }
 
@@ -42,6 +46,9 @@ func labels(t *router.Table) telemetry.Labels {
 	l := telemetry.Labels{Endpoints: proxy.Endpoints()}
 	for _, p := range t.Profiles {
 		l.Profiles = append(l.Profiles, p.ID)
+		if !slices.Contains(l.Providers, p.Provider.ID) {
+			l.Providers = append(l.Providers, p.Provider.ID)
+		}
 	}
 	for _, r := range t.Roles {
 		l.Roles = append(l.Roles, r.ID)
@@ -53,7 +60,7 @@ func labels(t *router.Table) telemetry.Labels {
 func (a *app) state() telemetry.State {
 	s, now := a.router.Snapshot(), time.Now()
 	occ := s.Occupancy()
-	out := telemetry.State{At: now, Generation: s.Version, ReloadOK: !a.stale.Load()}
+	out := telemetry.State{At: now, Generation: a.picture.store.Current().Stamp().Generation, ReloadOK: !a.stale.Load()}
 	for _, state := range router.ProfileStates() {
 		if state != router.ProfileHealthy {
 			out.States = append(out.States, string(state))
@@ -72,8 +79,8 @@ func (a *app) state() telemetry.State {
 	for _, o := range router.Outages(s, now) {
 		out.Resting = append(out.Resting, o.Provider)
 	}
-	for _, active := range router.Actives(s, occ, now) {
-		out.Pipelines = append(out.Pipelines, telemetry.Pipeline{Role: active.Role, Profile: active.Profile})
+	for role, route := range hub.Build(a.picture.collect(context.Background()), now).Routing { // as the snapshot tells it
+		out.Pipelines = append(out.Pipelines, telemetry.Pipeline{Role: role, Profile: route.ActiveProfileID})
 	}
 	return out
 }

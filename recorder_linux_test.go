@@ -113,7 +113,7 @@ func recordingHub(b *testing.B, upstream string, depth proxy.Depth, store runs.S
 			FirstTokenTimeout: time.Minute, IdleTimeout: time.Minute, Record: depth,
 		},
 		Router: router.New(table, router.Options{}), Trails: &router.Trails{}, Logger: log, Version: "bench", Ready: http.NotFoundHandler(),
-		Telemetry: newLedger(telemetry.NewMetrics(telemetry.NewRegistry(), labels(table), telemetry.Build{}), nil, log),
+		Telemetry: newLedger(telemetry.NewMetrics(telemetry.NewRegistry(), labels(table), telemetry.Build{}), nil, telemetry.NewWindow(telemetry.WindowOptions{}), log),
 	}
 	if store != nil {
 		r := redact.New(nil)

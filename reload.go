@@ -57,6 +57,13 @@ func (a *app) reload(f *configFile) {
 		a.logFailedReload(f.path, err)
 		return
 	}
+	a.switches.mu.Lock()
+	defer a.switches.mu.Unlock()
+	if next, err = a.switches.over(context.Background(), next, a.switches.set); err != nil {
+		a.stale.Store(true)
+		a.logFailedReload(f.path, err)
+		return
+	}
 	t := next.Table()
 	a.ledger.metrics.Relabel(labels(t))
 	change := a.router.Swap(t)                         // before the proxy plane, whose client keys name roles of this table
@@ -70,6 +77,7 @@ func (a *app) reload(f *configFile) {
 	a.admin.AllowHosts(next.Admin.AllowedHosts)
 	a.ledger.prices.Store(telemetry.NewPrices(next.Prices))
 	a.cfg.Store(next)
+	a.picture.reload(t)
 
 	a.log.Info("configuration reloaded", "config", next.Path, "roles", len(next.Roles), "profiles", len(next.Profiles),
 		"added", change.Added, "removed", change.Removed, "reset", change.Reset)

@@ -29,6 +29,7 @@ type Options struct {
 	Explainer Explainer
 	Leases    func() []router.LeaseInfo // every slot that is held now, in any order; nil: none ever
 	Runs      http.Handler              // serves what is below /admin/v1/runs; nil: nothing is
+	Picture   *Picture                  // nil: the plane has no route that shows or changes the hub's state
 	Ready     func() []Check            // nil: ready as soon as it answers
 	Version   VersionInfo
 	Logger    *slog.Logger
@@ -43,6 +44,7 @@ type Admin struct {
 	explainer Explainer
 	leases    func() []router.LeaseInfo
 	runs      http.Handler
+	picture   *Picture
 	ready     http.Handler
 	version   VersionInfo
 	log       *slog.Logger
@@ -50,13 +52,16 @@ type Admin struct {
 	scrape    http.Handler
 	engine    *gin.Engine
 	needs     map[string]access // by method and route template
+	tickets   tickets
+	streams   visits // of events
+	waits     visits // for a snapshot
 }
 
 // New returns the plane with its routes.
 func New(o Options) *Admin {
 	a := &Admin{
-		config: o.Config, verifier: o.Verifier, explainer: o.Explainer, leases: o.Leases, runs: o.Runs, ready: Readiness(o.Ready),
-		version: o.Version, log: o.Logger, now: o.Now, needs: make(map[string]access),
+		config: o.Config, verifier: o.Verifier, explainer: o.Explainer, leases: o.Leases, runs: o.Runs, picture: o.Picture,
+		ready: Readiness(o.Ready), version: o.Version, log: o.Logger, now: o.Now, needs: make(map[string]access),
 	}
 	if a.now == nil {
 		a.now = time.Now
@@ -73,7 +78,7 @@ func New(o Options) *Admin {
 	a.engine.RedirectTrailingSlash = false
 	_ = a.engine.SetTrustedProxies(nil) // nil cannot be malformed
 	a.engine.Use(a.recoverPanics, a.admit)
-	for _, route := range a.routes() {
+	for _, route := range append(a.routes(), a.pictureRoutes()...) {
 		a.handle(route)
 	}
 	a.engine.NoRoute(a.serve(notFound))
@@ -83,6 +88,16 @@ func New(o Options) *Admin {
 
 // Handler returns the whole plane.
 func (a *Admin) Handler() http.Handler { return a.rim(a.engine) }
+
+// Close ends the streams of events, and whoever else waits for something to happen; new ones end at once. It is called when
+// nothing more will happen.
+func (a *Admin) Close() {
+	a.streams.close()
+	a.waits.close()
+}
+
+// Streams is how many streams of events are open.
+func (a *Admin) Streams() int { return a.streams.count() }
 
 // AllowHosts replaces the names that the plane answers to besides its own: server.allowed_hosts, from the next request on.
 func (a *Admin) AllowHosts(hosts []string) {
@@ -107,7 +122,7 @@ func (a *Admin) routes() []route {
 		{http.MethodGet, "/admin/v1/leases", needViewer, a.listLeases},
 		{http.MethodGet, "/admin/v1/runs", needViewer, a.serveRuns},
 		{http.MethodGet, "/admin/v1/runs/:id", needViewer, a.serveRuns},
-		{http.MethodGet, "/admin/v1/runs/:id/events", needViewer, a.serveRuns},
+		{http.MethodGet, "/admin/v1/runs/:id/events", needStream, a.serveRuns},
 		{http.MethodPost, "/admin/v1/runs/:id/cancel", needAdmin, a.serveRuns},
 		{http.MethodPost, "/admin/v1/runs/:id/approval", needAdmin, a.serveRuns},
 		{http.MethodPost, "/admin/v1/runs/:id/clarify", needAdmin, a.serveRuns},
@@ -141,6 +156,9 @@ func (a *Admin) handle(r route) {
 // serve lets gin call a handler and renders its error.
 func (a *Admin) serve(h func(http.ResponseWriter, *http.Request) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
+		for _, p := range c.Params {
+			c.Request.SetPathValue(p.Key, p.Value)
+		}
 		if err := h(c.Writer, c.Request); err != nil {
 			a.fail(c.Writer, c.Request, err)
 		}

@@ -98,7 +98,7 @@ func readJSON(r *http.Request, v any) error {
 		err = errors.New("something follows the value")
 	}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return newProblem(http.StatusRequestEntityTooLarge, "too-large", fmt.Sprintf("The body has more than %d bytes.", large.Limit))
+		return tooLarge(large)
 	}
 	return invalid("the body is no such JSON: " + strings.TrimPrefix(err.Error(), "json: "))
 }

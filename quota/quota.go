@@ -59,6 +59,7 @@ const (
 	SourceNone         Source = ""              // nothing was measured
 	SourceProviderAPI  Source = "provider_api"  // quota headers of an answer, or a usage endpoint
 	SourceRuntimeEvent Source = "runtime_event" // a refusal during a call
+	SourceSimulated    Source = "simulated"     // an operator tries out what would happen; see Standing.Simulate
 )
 
 // BodyLimit is how many bytes of a body Read looks at, after decoding.

@@ -44,6 +44,9 @@ type Options struct {
 	// OnThreshold is told of a bucket that falls below the threshold. It is called on the goroutine that brought the news,
 	// with no lock held, and must not block. nil = only the log is.
 	OnThreshold func(ThresholdEvent)
+	// OnChange tells that the snapshot, a lease or a bond is another than before. It is called often, on the hot path and partly
+	// under a lock: it does not block and does not call the router. nil = nobody wants to know.
+	OnChange func()
 }
 
 // Router holds the snapshot, the leases and the affinity. Its methods may be called from any goroutine.
@@ -58,6 +61,8 @@ type Router struct {
 	changed  chan struct{} // holds one: there is something to save
 
 	onThreshold func(ThresholdEvent)
+	onChange    func()
+	sessions    lastSessions
 
 	snapshot atomic.Pointer[Snapshot]
 	mu       sync.Mutex // writers of snapshot
@@ -73,6 +78,10 @@ func New(t *Table, o Options) *Router {
 		changed:  make(chan struct{}, 1),
 
 		onThreshold: o.OnThreshold,
+		onChange:    o.OnChange,
+	}
+	if r.onChange == nil {
+		r.onChange = func() {}
 	}
 	if r.now == nil {
 		r.now = time.Now
@@ -122,6 +131,7 @@ func (r *Router) Bind(session, role, profileID string) {
 	if r.affinity.bind(b, r.Snapshot().Table.Settings.AffinityTTL) {
 		r.peers.Bound(b.told())
 	}
+	r.sessions.note(known.ID, session)
 	r.touch()
 }
 
@@ -136,12 +146,13 @@ func (r *Router) SessionRole(session string) string {
 // Leases lists every lease this instance holds, the newest last.
 func (r *Router) Leases() []LeaseInfo { return r.leases.list() }
 
-// touch tells the keeper that there is something to save.
+// touch tells the keeper that there is something to save, and whoever else wants to know of changes.
 func (r *Router) touch() {
 	select {
 	case r.changed <- struct{}{}:
 	default:
 	}
+	r.onChange()
 }
 
 // Refusal is why Acquire gave out no lease. The zero Refusal is a grant.

@@ -79,6 +79,7 @@ func (s *slots) changed() {
 	n := len(s.held)
 	s.count.Store(int64(n))
 	s.peers.Changed(n - s.asking)
+	s.queue.router.onChange()
 }
 
 func (s *slots) list() []*Lease {

@@ -90,6 +90,24 @@ func (e *Edition) Profile(id string) (ProfileViewModel, bool) {
 	return p.clone(), true
 }
 
+// HasProfile reports whether the picture has such an account.
+func (e *Edition) HasProfile(id string) bool { return e.snapshot.AllProfiles[id] != nil }
+
+// HasProvider reports whether the picture has an account of the provider.
+func (e *Edition) HasProvider(id string) bool { return len(e.snapshot.ProfilesByProvider[id]) > 0 }
+
+// HasRole reports whether the picture has such a role.
+func (e *Edition) HasRole(id string) bool { return e.snapshot.Routing[id] != nil }
+
+// Profiles are all accounts of the picture, by profile id.
+func (e *Edition) Profiles() []ProfileViewModel {
+	all := make([]ProfileViewModel, 0, len(e.snapshot.AllProfiles))
+	for _, id := range slices.Sorted(maps.Keys(e.snapshot.AllProfiles)) {
+		all = append(all, e.snapshot.AllProfiles[id].clone())
+	}
+	return all
+}
+
 // Quotas are those of all accounts, by profile id.
 func (e *Edition) Quotas() []QuotaSnapshot {
 	all := make([]QuotaSnapshot, 0, len(e.snapshot.Quotas))

@@ -20,6 +20,7 @@ type Depth uint8
 const (
 	DepthCurrent Depth = iota // what is left
 	DepthFull                 // its models and its plan too
+	DepthAsked                // likewise, and now: somebody wants to know
 )
 
 // Account is one account that is to be looked at.
@@ -68,7 +69,7 @@ func NewScheduler(o SchedulerOptions) *Scheduler {
 // RefreshAll looks at every account and publishes what was found out. It waits for the end. A provider that fails is told by
 // a REFRESH_FAILED of its own and keeps no other from being published.
 func (s *Scheduler) RefreshAll(ctx context.Context) error {
-	return s.refresh(ctx, KeyAll, DepthFull, func(Account) bool { return true })
+	return s.refresh(ctx, KeyAll, DepthAsked, func(Account) bool { return true })
 }
 
 // RefreshProvider looks at every account of a provider and publishes what was found out. It waits for the end.
@@ -78,7 +79,7 @@ func (s *Scheduler) RefreshProvider(ctx context.Context, provider string, depth 
 
 // RefreshAccount looks at one account and publishes what was found out. It waits for the end.
 func (s *Scheduler) RefreshAccount(ctx context.Context, profile string) error {
-	return s.refresh(ctx, "account:"+profile, DepthFull, func(a Account) bool { return a.Profile == profile })
+	return s.refresh(ctx, "account:"+profile, DepthAsked, func(a Account) bool { return a.Profile == profile })
 }
 
 func (s *Scheduler) refresh(ctx context.Context, key string, depth Depth, wanted func(Account) bool) error {

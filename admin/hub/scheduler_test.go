@@ -114,7 +114,7 @@ REFRESH_COMPLETED 2/4`)
 		}
 		close(release)
 		both.Wait()
-		if got := d.seen("codex"); got != "0 codex 1, 0 codex 1, 0 codex 1" || d.metrics().RefreshRunsTotal != 3 || d.metrics().RefreshDeduplicatedTotal != 2 {
+		if got := d.seen("codex"); got != "0 codex 2, 0 codex 2, 0 codex 2" || d.metrics().RefreshRunsTotal != 3 || d.metrics().RefreshDeduplicatedTotal != 2 {
 			t.Errorf("%s, %+v", got, d.metrics())
 		}
 	})
@@ -168,7 +168,7 @@ func TestSchedulerTurns(t *testing.T) {
 		for l := range strings.SplitSeq(d.seen("codex"), ", ") {
 			counts[l[strings.LastIndex(l, " ")+1:]]++
 		}
-		if counts["1"] != 3 || counts["0"] < 7 || counts["0"] > 10 {
+		if counts["2"] != 1 || counts["1"] != 2 || counts["0"] < 7 || counts["0"] > 10 {
 			t.Errorf("looks at codex: %v", counts)
 		}
 		if d.store.Current().Stale(time.Now()) {
@@ -279,7 +279,7 @@ func TestTouchLooksAtNothing(t *testing.T) {
 			d.store.Touch()
 		}
 		time.Sleep(time.Minute)
-		if got := d.seen("codex"); got != "0 codex 1" {
+		if got := d.seen("codex"); got != "0 codex 2" {
 			t.Errorf("looks: %s", got)
 		}
 		cancel()
