@@ -61,6 +61,10 @@ var clocks = map[string]string{
 	"runs/runtime/executor_external.go": "draws writer tokens",
 	"runs/runtime/completion.go":        "stamps: the field now, for how long a call took",
 
+	"router/redisshare/redisshare.go": "stamps: the field now; draws the hub's name in Redis",
+	"router/redisshare/loop.go":       "a loop: looks each second, and lets what happens at once be told together",
+	"router/redisshare/slots.go":      "a timer: how long a call waits to be permitted",
+
 	"router/credential/keyring.go": "stamps: the field now",
 	"router/credential/run.go":     "a loop: looks at the files again; a file that is being written is given time",
 	"router/credential/lock.go":    "how long another's lock has been untouched; keeps ours fresh",

@@ -70,6 +70,7 @@ var floors = map[string]floor{
 	"proxy/wire/messages":  {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
 	"proxy/wire/responses": {ours: "proxy/wire proxy/wire/members proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
 	"proxy/wire/gemini":    {ours: "proxy/wire proxy/wire/neutral", third: "github.com/tidwall/gjson", tests: "proxy/wire/chat github.com/google/go-cmp github.com/rogpeppe/go-internal"},
+	"router/redisshare":    {ours: "router quota", third: "github.com/redis/go-redis/v9", tests: "github.com/alicebob/miniredis/v2 github.com/google/go-cmp pgregory.net/rapid"},
 	"router/credential":    {ours: "router", third: "github.com/golang-jwt/jwt/v5 github.com/fsnotify/fsnotify github.com/gofrs/flock github.com/tidwall/gjson github.com/tidwall/sjson golang.org/x/sync", tests: "github.com/google/go-cmp"},
 	"quota/probe":          {ours: "quota", third: "github.com/tidwall/gjson golang.org/x/sync", tests: "github.com/google/go-cmp"},
 	"benchmarks":           {ours: "proxy proxy/simulator proxy/wire quota router telemetry"},

@@ -64,19 +64,27 @@ func (a *affinity) bind(b bond, ttl time.Duration) (news bool) {
 	return b.toldAt.Equal(b.at)
 }
 
-// hear makes or renews a bond that a peer made, unless a younger one is known.
-func (a *affinity) hear(b bond) {
+// hear makes or renews a bond that a peer made, unless a younger one is known. It reports whether it is another one than
+// before.
+func (a *affinity) hear(b bond) (news bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if e, ok := a.bonds[b.bondKey]; ok && e.Value.(*bond).at.After(b.at) {
-		return
+	news = true
+	if e, ok := a.bonds[b.bondKey]; ok {
+		was := e.Value.(*bond)
+		if was.at.After(b.at) {
+			return false
+		}
+		news = was.profile != b.profile
 	}
-	last, ok := a.last[b.session]
 	b.toldAt = b.at
+	last, ok := a.last[b.session]
+	younger := ok && a.bonds[bondKey{b.session, last}].Value.(*bond).at.After(b.at)
 	a.enter(b)
-	if ok && a.bonds[bondKey{b.session, last}].Value.(*bond).at.After(b.at) {
+	if _, kept := a.bonds[bondKey{b.session, last}]; younger && kept {
 		a.last[b.session] = last
 	}
+	return news
 }
 
 // enter runs under mu.

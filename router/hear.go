@@ -83,8 +83,9 @@ func (r *Router) HearBond(b Bond) {
 	if err != nil || len(session) != len(sessionKey{}) {
 		return
 	}
-	r.affinity.hear(bond{bondKey: bondKey{sessionKey(session), b.Role}, profile: b.Profile, at: b.At})
-	r.touch()
+	if r.affinity.hear(bond{bondKey: bondKey{sessionKey(session), b.Role}, profile: b.Profile, at: b.At}) {
+		r.touch()
+	}
 }
 
 func (b *bond) told() Bond {
