@@ -25,9 +25,9 @@ type floor struct {
 // floors is the table of ARCHITECTURE.md. Imports go down only, never sideways.
 var floors = map[string]floor{
 	".": {
-		ours:  "admin admin/hub configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential runs runs/httpapi runs/memstore runs/redact runs/redisstore runs/runtime runs/sqlitestore telemetry telemetry/host",
+		ours:  "admin admin/hub configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential runs runs/httpapi runs/memstore runs/redact runs/redisstore runs/runtime runs/runtime/fakehermes runs/sqlitestore telemetry telemetry/host",
 		third: "github.com/fsnotify/fsnotify github.com/redis/go-redis/v9 github.com/spf13/cobra github.com/prometheus/client_golang github.com/tidwall/gjson",
-		tests: "runs/runtime/fakehermes github.com/alicebob/miniredis/v2 github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
+		tests: "github.com/alicebob/miniredis/v2 github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
 	},
 	"configs": {
 		ours:  "admin proxy proxy/hostname quota quota/probe router router/credential telemetry",
@@ -114,6 +114,7 @@ var rims = []struct {
 }{
 	{"github.com/gin-gonic/gin", "proxy/proxy.go proxy/models.go admin/admin.go admin/explain.go", "the web framework stays at the rim: what decides and relays must be callable without it"},
 	{"hermes-hub/proxy/oracle", "", "what judges as a client would belongs to tests"},
+	{"hermes-hub/runs/runtime/fakehermes", "demo*.go cmd_demo.go", "a simulated agent belongs to tests and the demo"},
 	{"hermes-hub/proxy/simulator", "demo*.go cmd_demo.go benchmarks/*.go benchmarks/load/*.go", "what simulates belongs to tests, benchmarks and the demo, and never answers a user's call"},
 }
 

@@ -51,12 +51,14 @@ type books struct {
 
 	retention atomic.Int64  // of ended runs, a time.Duration; a reload may change it
 	retained  chan struct{} // a note that it has changed
+	keyed     atomic.Bool   // clients need a key; a reload may change it
 }
 
 // openBooks opens the stores and puts journal, executor and routes over them. Nothing goes on before run.
 func openBooks(ctx context.Context, cfg *configs.Config, calls runtime.Caller, r prometheus.Registerer, log *slog.Logger) (*books, error) {
 	b := &books{log: log, inner: calls, redactor: redact.New(secretsOf(cfg)), retained: make(chan struct{}, 1)}
 	b.retention.Store(int64(cfg.Journal.Retention))
+	b.keyed.Store(len(cfg.Proxy.Keys) > 0)
 	store, err := b.openStore(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -83,6 +85,7 @@ func openBooks(ctx context.Context, cfg *configs.Config, calls runtime.Caller, r
 	b.api = httpapi.New(httpapi.Options{
 		Journal: b.journal, Executor: b.executor, SessionHeaders: cfg.Proxy.SessionHeaders, Content: runs.Content(cfg.Journal.Content),
 		MaxBody: cfg.Proxy.MaxBodyBytes, Logger: log, Await: b.await,
+		Capabilities: func() httpapi.Capabilities { return httpapi.Capabilities{AuthRequired: b.keyed.Load()} },
 	})
 	b.calls = newCallRecorder(b.journal, b.redactor.Text, log)
 	return b, nil
@@ -164,6 +167,7 @@ func (b *books) await(ctx context.Context) {
 // reload takes over what a reload may change. Runs that go on stay with the runtime that they have.
 func (b *books) reload(cfg *configs.Config) error {
 	b.redactor.Know(secretsOf(cfg))
+	b.keyed.Store(len(cfg.Proxy.Keys) > 0)
 	if b.retention.Swap(int64(cfg.Journal.Retention)) != int64(cfg.Journal.Retention) {
 		select {
 		case b.retained <- struct{}{}:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ profiles:
   subscription-1: &simulated
     display_name: Simulated subscription 1
     provider: openai-compatible
-    custom_base_url: {{.}}
+    custom_base_url: {{.Provider}}
     preferred_models: [sim-large]
     max_concurrency: 4
     context_length: 128000
@@ -55,6 +56,9 @@ profiles:
     capabilities: [chat]
     cold_spare: true
     auth_config: {api_key: simulated-key-3}
+runs:
+  runtimes:
+    hermes: {kind: hermes, base_url: "{{.Agent}}"}
 `))
 
 // demoProvider is the provider behind those accounts, with the first one's quota spent.
@@ -96,8 +100,15 @@ func demo(ctx context.Context, w world, f serveFlags) error {
 		return fmt.Errorf("start the simulated provider: %w", err)
 	}
 	defer stop()
+	agent := demoAgent()
+	defer agent.Close()
+	address, stopAgent, err := agent.Listen()
+	if err != nil {
+		return fmt.Errorf("start the simulated agent: %w", err)
+	}
+	defer stopAgent()
 	var file bytes.Buffer
-	if err := demoConfig.Execute(&file, upstream); err != nil {
+	if err := demoConfig.Execute(&file, struct{ Provider, Agent string }{upstream, address}); err != nil {
 		return err
 	}
 	cfg, err := configs.Parse("demo.yaml", file.Bytes(), w.getenv)
@@ -125,17 +136,37 @@ func demo(ctx context.Context, w world, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.show(ctx, w)
+	var begun demoRun
+	if err := a.show(ctx, func(ctx context.Context) error {
+		if err := a.tell(ctx, w.stdout); err != nil {
+			return err
+		}
+		begun, err = a.tellRun(ctx, w.stdout)
+		return cmp.Or(err, errDemoRestart)
+	}); !errors.Is(err, errDemoRestart) {
+		return err
+	}
+	cfg.Proxy.Listen, cfg.Admin.Listen = a.addr(0), a.addr(1)
+	if a, err = newApp(ctx, cfg, log); err != nil {
+		return fmt.Errorf("start the hub again: %w", err)
+	}
+	return a.show(ctx, func(ctx context.Context) error {
+		if err := a.tellRest(ctx, w.stdout, begun); err != nil {
+			return err
+		}
+		a.tellHow(w.stdout)
+		return nil
+	})
 }
 
-// show runs the app with one request through it, told line by line.
-func (a *app) show(ctx context.Context, w world) error {
+// show runs the app while tell tells, and goes on serving when that has gone well.
+func (a *app) show(ctx context.Context, tell func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
 	var told error
 	wg.Go(func() {
-		if told = a.tell(ctx, w.stdout); told != nil {
+		if told = tell(ctx); told != nil {
 			cancel()
 		}
 	})
@@ -169,10 +200,17 @@ func (a *app) tell(ctx context.Context, out io.Writer) error {
 	}
 	a.tellTrail(out, res.Header.Get("X-Hub-Request-Id"))
 	fmt.Fprintf(out, "  answered   %s attempts, %s in all; the client saw one answer:\n             %s\n", res.Header.Get("X-Hub-Attempts"), time.Since(began).Round(time.Millisecond), strconv.Quote(streamText(body)))
+	return nil
+}
+
+// tellHow says how to go on.
+func (a *app) tellHow(out io.Writer) {
+	root := "http://" + a.addr(0)
+	base := root + "/r/orchestrator/v1"
 	fmt.Fprintf(out, "\nTry it:\n  curl -N %s/chat/completions -H 'Content-Type: application/json' \\\n    -d '%s'\n", base, demoBody)
+	fmt.Fprintf(out, "  curl %s/v1/runs -H 'Content-Type: application/json' -d '{\"input\":\"Who are you?\",\"model\":\"%s\"}'\n  curl -N %s/v1/runs/RUN_ID/events\n", root, demoModel, root)
 	fmt.Fprintf(out, "  hermes-hub explain --role orchestrator --data-dir %s --admin http://%s\n", a.cfg.Load().Server.DataDir, a.addr(1))
 	fmt.Fprintf(out, "\nServing until Ctrl-C: agents at %s, metrics at http://%s/metrics\n\n", base, a.addr(1))
-	return nil
 }
 
 // tellTrail tells what each account did.

@@ -189,6 +189,7 @@ func TestDemo(t *testing.T) {
 	text := p.out.String()
 	for _, want := range []string{
 		"failed     subscription-1 (simulated)  quota_exhausted until ", "selected   subscription-2 (simulated)",
+		" at a simulated Hermes", "restart    the hub is stopped here", "tool.started       ls | wc -l", "run.closed", "rows, each seen once",
 		"2 attempts", "curl -N " + p.proxy + "/r/orchestrator/v1/chat/completions", "Every account here is simulated",
 	} {
 		if !strings.Contains(text, want) {
