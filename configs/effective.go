@@ -125,7 +125,7 @@ func profileTree(p router.Profile, a Account) *tree {
 	t.set("fallback_models", p.FallbackModels)
 	t.set("model_map", named(sortedKeys(p.ModelMap), same, func(asked string) string { return p.ModelMap[asked] }))
 	t.set("max_concurrency", slotsValue(p.MaxConcurrency))
-	t.set("lease_mode", a.LeaseMode)
+	t.set("lease_mode", string(p.LeaseMode))
 	t.set("custom_base_url", p.BaseURL)
 	t.set("protocol", string(p.Protocol))
 	t.set("headers", headerTree(p.Headers))

@@ -12,7 +12,6 @@ import (
 
 // Account is what the file says about a profile beyond router.Profile.
 type Account struct {
-	LeaseMode string // eventual or strict
 	Probe     Probe
 	KeyFile   string // the file that auth_config names with file:, resolved; "" = the credential stands elsewhere
 	Token     bool   // the credential is a token that somebody signed in for, and no key
@@ -60,6 +59,7 @@ func (r *reader) readProfile(id string, b *block) (router.Profile, Account) {
 	p.FallbackModels = b.get("fallback_models").texts()
 	p.ModelMap = modelMap(b.get("model_map").block())
 	p.MaxConcurrency = slots(b.get("max_concurrency"), p.Provider)
+	p.LeaseMode = router.LeaseMode(b.get("lease_mode").oneOf(string(router.LeaseEventual), string(router.LeaseStrict)))
 	p.BaseURL = baseURL(b.get("custom_base_url"), p.Provider)
 	p.Protocol = protocol(b.get("protocol"), p.Provider)
 	p.ContextLength = int(b.get("context_length").whole(0, 0))
@@ -73,7 +73,6 @@ func (r *reader) readProfile(id string, b *block) (router.Profile, Account) {
 	p.ProxyURL = proxyURL(b.get("proxy_url"), severity)
 	var a Account
 	p.Credential, a = r.readAuth(b.get("auth_config").block(), severity)
-	a.LeaseMode = b.get("lease_mode").oneOf("eventual", "strict")
 	a.Probe = readProbe(b.get("probe").block())
 	return p, a
 }

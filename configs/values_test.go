@@ -146,10 +146,10 @@ func TestEveryKeyArrives(t *testing.T) {
 		ID: "a", Provider: codex, DisplayName: "Main Codex", AccountID: "acc-1", Enabled: true, ColdSpare: true, Main: true,
 		Capabilities: []string{"coding"}, PreferredModels: []string{"gpt-5.5", "4"}, FallbackModels: []string{"gpt-5"},
 		ModelMap: map[string]string{"fast": "gpt-5.5-mini"}, BaseURL: "https://api.example.org/prefix", Protocol: router.ProtocolChat,
-		Headers: http.Header{"X-Team": {"blue"}}, ProxyURL: "socks5://proxy:1080", ContextLength: 200000, Credential: router.NewSecret("token-a"),
+		Headers: http.Header{"X-Team": {"blue"}}, ProxyURL: "socks5://proxy:1080", LeaseMode: router.LeaseStrict, ContextLength: 200000, Credential: router.NewSecret("token-a"),
 	}, c.Profiles[0])
 	f("account", Account{
-		LeaseMode: "strict", Probe: Probe{BaseURL: "http://127.0.0.1:9"},
+		Probe: Probe{BaseURL: "http://127.0.0.1:9"},
 		Token: true, OAuthFile: "/home/u/a.json", TokenURL: "https://idp.example.org/token", ClientID: "cli", ClientSecret: router.NewSecret("shh"), Project: "p-1",
 	}, c.Accounts[0])
 	f("slots", []int{0, 1, 5}, []int{c.Profiles[0].MaxConcurrency, c.Profiles[1].MaxConcurrency, c.Profiles[2].MaxConcurrency})
