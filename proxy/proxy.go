@@ -13,6 +13,10 @@
 //	                                  ├─ answer          a whole answer, held until whole  (answer.go, gather.go)
 //	                                  └─ relay           a stream, held until it has content (relay.go, tap.go)
 //	                        └─ exhaust        the truthful end when nobody could serve     (exhausted.go, fit.go)
+//	                        finish            metrics, trail, log line; and what it leaves (record.go, scribe.go, words.go)
+//
+// The hub's own calls, for runs, enter at exchange.serve (inprocess.go). Routes of runs and of responses that are made in the
+// background are handed to others, with who calls (runroutes.go).
 //
 // There is one such way for clients of every protocol over accounts of every protocol. A surface (surface.go) is a route of
 // a client's protocol; its dialect (dialect.go) is how the hub speaks to that client itself: errors, heartbeats. Between a
