@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
 // Mark stands where a secret stood, and Address where an e-mail address did.
@@ -106,18 +107,56 @@ const mostHeld = 512
 var promise = regexp.MustCompile(`(?i)(?:\bbearer|\bauthorization["']?[ \t]*[:=]?(?:[ \t]*["']?(?:basic|bearer|digest|token|apikey|negotiate))?|(?:key|token|secret|password|passwd|pwd|credentials?)["']?[ \t]*[:=]?)[ \t]*["']?$`)
 
 // Hold is how many bytes at the end of a text may be the beginning of a secret or of an address: its last word, with what
-// stands before it where that promises one. A text whose last word is longer than a secret is waits for nothing.
+// stands before it where that promises one, or a private key that has begun. A text whose last word is longer than a secret
+// is waits for nothing.
 func (r *Redactor) Hold(text string) int {
+	return len(text) - min(lastWord(text), openKey(text))
+}
+
+// running is a value, or the name in an address, that goes on where the text ends.
+var running = regexp.MustCompile(`(?i)(?:(?:key|token|secret|password|passwd|pwd|credentials?|authorization)["']?[:=]["']?[^\s"',;&\[\](){}<>$*]*|://[^\s/@]*)$`)
+
+// lastWord is where the word begins that may still grow. Scripts without blanks are not waited for: what is outside ASCII is
+// in no key and no address.
+func lastWord(text string) int {
 	at := strings.LastIndexAny(text, " \t\r\n") + 1
 	if len(text)-at > mostHeld {
-		return 0
+		return len(text)
 	}
 	if before := text[max(0, at-64):at]; before != "" {
 		if m := promise.FindStringIndex(before); m != nil {
-			at -= len(before) - m[0]
+			return at - len(before) + m[0]
 		}
 	}
-	return len(text) - at
+	wide := strings.LastIndexFunc(text[at:], func(c rune) bool { return c >= utf8.RuneSelf })
+	if wide < 0 {
+		return at
+	}
+	_, size := utf8.DecodeRuneInString(text[at+wide:])
+	if end := at + wide + size; !running.MatchString(text[at:end]) {
+		return end
+	}
+	return at
+}
+
+// mostOfAKey is how long a private key may be that is found in pieces: its lines are words like any other.
+const mostOfAKey = 8 << 10
+
+var (
+	keyBegins = regexp.MustCompile(`-----BEGIN [A-Z ]*(?:-{0,4}$|PRIVATE KEY-----)`)
+	keyEnds   = regexp.MustCompile(`-----END [A-Z ]*PRIVATE KEY-----`)
+)
+
+// openKey is where a private key begins that does not end in the text; its length without one.
+func openKey(text string) int {
+	near := strings.LastIndex(text, "-----BEGIN ")
+	if near < 0 || len(text)-near > mostOfAKey {
+		return len(text)
+	}
+	if !keyBegins.MatchString(text[near:]) || keyEnds.MatchString(text[near:]) {
+		return len(text)
+	}
+	return near
 }
 
 // JSON is a payload without secrets, a JSON value as before. What is not JSON is redacted as text.
