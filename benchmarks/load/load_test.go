@@ -153,7 +153,7 @@ func TestCutAnswers(t *testing.T) {
 
 // What the file says must all be known, and be in effect.
 func TestHubFile(t *testing.T) {
-	text, err := hubText("127.0.0.1:9", "")
+	text, err := hubText("127.0.0.1:9", "content")
 	if err != nil {
 		t.Fatal(err)
 	}
