@@ -33,7 +33,7 @@ func (b *builder) quota(i int, auth AuthState) *QuotaSnapshot {
 		s.UnavailableReason, s.UnavailableReasonEN = Known(notConfiguredRU), Known(notConfiguredEN)
 		return s
 	}
-	measured := b.src.Router.Standings[i].Buckets()
+	measured := append(b.src.Router.Standings[i].Buckets(), b.refused(i)...)
 	s.Buckets = b.buckets(p.Provider.ID, measured)
 	newest, any := newestOf(measured)
 	switch {
@@ -53,6 +53,33 @@ func (b *builder) quota(i int, auth AuthState) *QuotaSnapshot {
 		s.UnavailableReason, s.UnavailableReasonEN = Known(notLookedRU), Known(notLookedEN)
 	}
 	return s
+}
+
+// refused are the pools that calls were refused for which nothing was measured of and nobody has named: a refusal says that
+// nothing is left, and maybe until when. A pool is named as if only its models were known.
+func (b *builder) refused(i int) []quota.Bucket {
+	prefix := b.table.Profiles[i].Provider.ID
+	if own := windows[prefix]; len(own) > 0 {
+		prefix, _, _ = strings.Cut(own[0], ".")
+	}
+	var pools []quota.Bucket
+	for _, block := range b.src.Router.Standings[i].Blocks(b.now) {
+		if block.State != quota.StateQuota || block.Bucket != "" {
+			continue
+		}
+		id := prefix + ".quota"
+		if family, ok := strings.CutPrefix(block.Key, "family:"); ok {
+			id = prefix + "." + family + ".model_pool"
+		} else if model, ok := strings.CutPrefix(block.Key, "model:"); ok {
+			id = prefix + "." + quota.Family(model) + "." + model
+		}
+		pool := quota.Bucket{ID: id, UsedPercent: quota.Known(100), RemainingPercent: quota.Known(0), SeenAt: block.Since, Source: block.Source}
+		if block.Stated {
+			pool.ResetAt = block.Until
+		}
+		pools = append(pools, pool)
+	}
+	return pools
 }
 
 // newestOf is the bucket that was measured last.
