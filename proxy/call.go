@@ -6,7 +6,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"hermes-hub/proxy/wire"
-	"hermes-hub/proxy/wire/chat"
 	"hermes-hub/proxy/wire/neutral"
 	"hermes-hub/proxy/wire/responses"
 	"hermes-hub/router"
@@ -35,19 +34,23 @@ func (x *exchange) compose(n *router.Node, with Credential, bare bool) (call, er
 	if c.codec == nil {
 		return call{}, errUnspoken
 	}
+	speech := x.surface.speech
 	if x.neutral == nil && x.unread == nil {
-		x.neutral, x.unread = chat.Decode(x.body)
+		x.neutral, x.unread = speech.read(x.body)
 	}
 	if x.unread != nil {
 		return call{}, x.unread
 	}
-	r, removed := unsealed(x.neutral, opens, bare)
+	if c.codec.own {
+		opens = x.opensOwn(n.Profile, bare)
+	}
+	r, removed := x.surface.unsealed(x.neutral, opens, bare)
 	encoded, err := c.codec.encode(r, neutral.Target{
 		Model: n.Model, Stream: c.stream, MaxOutput: router.ModelOf(n.Profile.Provider.ID, n.Model).MaxOutput,
 		Project: with.Project, Codex: n.Profile.Provider.Codex,
 	})
-	c.path, c.body, c.dropped = c.codec.path(n.Model, c.stream), encoded.Body, append(encoded.Dropped, removed...)
-	return c, err
+	c.path, c.body, c.dropped = c.codec.path(n.Model, c.stream), encoded.Body, speech.words(append(encoded.Dropped, removed...))
+	return c, speech.wording(err)
 }
 
 // pass is the call to an account of the client's own protocol: the client's bytes, but for the account's name of the model

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes-hub/proxy/wire/chat"
 	"hermes-hub/proxy/wire/gemini"
 	"hermes-hub/proxy/wire/messages"
 	"hermes-hub/proxy/wire/neutral"
@@ -12,25 +13,27 @@ import (
 	"hermes-hub/router"
 )
 
-// pair is a client's protocol and an account's.
-type pair struct{ client, account router.Protocol }
-
-// codecs are the pairs of protocols between which the hub translates. A client is served by accounts of its own protocol in
-// any case: there its bytes pass.
-var codecs = map[pair]*codec{
-	{router.ProtocolChat, router.ProtocolMessages}: {
+// codecs are what the hub knows of the protocols that accounts speak. A client is served by accounts of its own protocol
+// byte for byte; to those of another one its request is translated, if its surface says how (surface.speech): every client
+// that can be translated meets every account that can.
+var codecs = map[router.Protocol]*codec{
+	router.ProtocolChat: {
+		path: chatPath, encode: chat.Encode, answer: chat.DecodeAnswer, mark: "[DONE]", own: true,
+		decoder: func(string) neutral.Decoder { return &chat.Decoder{} },
+	},
+	router.ProtocolMessages: {
 		path: messagesPath, encode: messages.Encode, answer: messages.DecodeAnswer, marked: true,
 		decoder: func(string) neutral.Decoder { return messages.NewDecoder() },
 	},
-	{router.ProtocolChat, router.ProtocolResponses}: {
+	router.ProtocolResponses: {
 		path: responsesPath, encode: responses.Encode, answer: responses.DecodeAnswer, marked: true,
 		decoder: func(string) neutral.Decoder { return &responses.Decoder{} },
 	},
-	{router.ProtocolChat, router.ProtocolGemini}: {
+	router.ProtocolGemini: {
 		path: geminiPath, encode: gemini.Encode, answer: gemini.DecodeAnswer,
 		decoder: func(model string) neutral.Decoder { return &gemini.Decoder{Model: model} },
 	},
-	{router.ProtocolChat, router.ProtocolCloudCode}: {
+	router.ProtocolCloudCode: {
 		path: cloudCodePath, encode: gemini.EncodeCloudCode, answer: gemini.DecodeCloudCodeAnswer,
 		decoder: func(model string) neutral.Decoder {
 			return &gemini.CloudCodeDecoder{Decoder: gemini.Decoder{Model: model}}
@@ -38,14 +41,18 @@ var codecs = map[pair]*codec{
 	},
 }
 
-// codec makes a chat client's request one of the account's protocol, and the account's answer neutral events.
+// codec makes a neutral request one of the account's protocol, and the account's answer neutral events.
 type codec struct {
 	path    func(model string, stream bool) string // appended to the account's base URL
 	encode  func(*neutral.Request, neutral.Target) (neutral.Encoded, error)
 	answer  func(body []byte, events []neutral.Event) ([]neutral.Event, error)
 	decoder func(model string) neutral.Decoder
-	marked  bool // a stream has an end mark, behind which nothing comes
+	marked  bool   // the last event of an answer is the end mark of the stream, behind which nothing comes
+	mark    string // data of an event that is nothing but the end mark; "" = there is none
+	own     bool   // servers of the protocol stumble over what others have sealed: they are sent only what is known to be theirs
 }
+
+func chatPath(string, bool) string { return chatSurface.path }
 
 func messagesPath(string, bool) string { return messagesSurface.path }
 
@@ -72,10 +79,10 @@ var protocols = [...]router.Protocol{
 
 // codecOf is the codec between a surface and an account's protocol; nil = there is none, or none is needed.
 func codecOf(s *surface, account router.Protocol) *codec {
-	if s.alone {
+	if s.alone || s.speech == nil || account == s.protocol {
 		return nil
 	}
-	return codecs[pair{s.protocol, account}]
+	return codecs[account]
 }
 
 // servedBy are the protocols of the accounts that can serve a surface.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"hermes-hub/proxy/wire"
-	"hermes-hub/proxy/wire/chat"
 	"hermes-hub/proxy/wire/neutral"
 )
 
@@ -82,15 +81,15 @@ func eachEvent(r io.Reader, take func(*wire.Event) (more bool)) error {
 
 func (t *try) fold() fold {
 	if t.call.codec != nil {
-		return &translatedFold{decoder: t.call.codec.decoder(t.n.Model), into: t.completion(), sealed: t.sealed}
+		return &translatedFold{decoder: t.call.codec.decoder(t.n.Model), into: t.x.surface.speech.whole(t), sealed: t.sealed}
 	}
 	return &responseFold{sealed: t.sealed}
 }
 
-// translatedFold puts a chat completion together.
+// translatedFold puts an answer of another protocol together.
 type translatedFold struct {
 	decoder neutral.Decoder
-	into    *chat.Answer
+	into    assembly
 	events  []neutral.Event
 	sealed  func(value string)
 }

@@ -74,6 +74,9 @@ func (t *try) relay(res *http.Response) *failure {
 // relayWhole serves a streamed call whose upstream answered with a whole completion, as some servers do: the client gets the
 // stream that says the same. Anything else is no answer.
 func (t *try) relayWhole(res *http.Response) *failure {
+	if t.call.codec != nil {
+		return t.relayTranslated(res)
+	}
 	body, _, f := t.wholeAnswer(res)
 	switch {
 	case body == nil:

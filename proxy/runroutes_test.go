@@ -136,9 +136,9 @@ func TestBackgroundResponses(t *testing.T) {
 	f("/v1/responses", strings.Replace(detached, "sim-1", "role:nobody", 1), "key-all", "404 code=model_not_found")
 	f("/v1/responses", strings.Replace(detached, `"model"`, `"previous_response_id":"resp_1","model"`, 1), "key-all", "400 code=invalid_request_error")
 	f("/v1/responses/compact", detached, "key-all", "400 code=invalid_request_error")
-	f("/v1/responses", `{"model":"sim-1","input":"hi","store":true}`, "key-all", "503 code=upstream_unavailable") // no account speaks it here
+	f("/v1/responses", `{"model":"sim-1","input":"hi","store":true}`, "key-all", "200 profile=a attempts=1") // not in the background: the client waits
 	r.settle()
-	r.wantCalls("a=0 b=0 c=0")
+	r.wantCalls("a=1 b=0 c=0")
 
 	c := Call{Client: "all", Path: "/v1/responses", Body: []byte(detached)}
 	r.want(r.within(c), "400 code=invalid_request_error") // a run is in the background already

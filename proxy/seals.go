@@ -11,6 +11,7 @@ import (
 
 	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/neutral"
+	"hermes-hub/proxy/wire/responses"
 	"hermes-hub/router"
 )
 
@@ -80,6 +81,12 @@ func sealer(p *router.Profile) string {
 	return p.ID
 }
 
+// opensOwn is opens where only what an account is known to have sealed is sent to it.
+func (x *exchange) opensOwn(p *router.Profile, bare bool) func(value string) bool {
+	account := sealer(p)
+	return func(value string) bool { return !bare && x.p.seals.owner(value) == account }
+}
+
 // sealed hears of reasoning that only this account can open.
 func (t *try) sealed(value string) { t.x.p.seals.keep(value, sealer(t.n.Profile)) }
 
@@ -102,10 +109,11 @@ func (x *exchange) opens(p *router.Profile, bare bool) func(value string) bool {
 // unseal appends the edits that take out of the client's body what opens does not want, and says what that is. What is
 // sealed and cannot be left out is an error.
 func (x *exchange) unseal(opens func(value string) bool, edits []wire.Edit) ([]wire.Edit, []string, error) {
-	if opens == nil || x.surface.unseal == nil {
+	others := x.surface.protocol == router.ProtocolResponses && responses.SealedByOthers(x.body)
+	if x.surface.unseal == nil || opens == nil && !others {
 		return edits, nil, nil
 	}
-	keep := func(value []byte) bool { return opens(string(value)) }
+	keep := func(value []byte) bool { return !responses.ByOthers(value) && (opens == nil || opens(string(value))) }
 	if x.surface.protocol == router.ProtocolResponses {
 		for _, s := range wire.ResponsesSeals(x.body) {
 			if s.Vital && x.p.seals.owner(string(s.Value)) != "" && !keep(s.Value) {
@@ -122,7 +130,7 @@ func (x *exchange) unseal(opens func(value string) bool, edits []wire.Edit) ([]w
 
 // unsealed is r without the seals that opens does not want, and what that is; with bare without any reasoning, for there are
 // accounts that refuse what nobody has signed. r stays as it is: the next account may be the one that they belong to.
-func unsealed(r *neutral.Request, opens func(value string) bool, bare bool) (*neutral.Request, []string) {
+func (s *surface) unsealed(r *neutral.Request, opens func(value string) bool, bare bool) (*neutral.Request, []string) {
 	if opens == nil {
 		return r, nil
 	}
@@ -140,7 +148,7 @@ func unsealed(r *neutral.Request, opens func(value string) bool, bare bool) (*ne
 		return r, nil
 	}
 	own.Turns = slices.DeleteFunc(own.Turns, func(t neutral.Turn) bool { return len(t.Parts) == 0 })
-	return &own, []string{chatSurface.seal}
+	return &own, []string{s.seal}
 }
 
 // longestComplaint is how long an error about seals may be, in bytes: what is longer is more likely an answer that broke.

@@ -17,6 +17,8 @@ type surface struct {
 	unseal     func(body []byte, keep func(value []byte) bool, edits []wire.Edit) ([]wire.Edit, []string)
 	seal       string
 	structured string // the member that asks for an answer by a JSON schema
+	// speech is how its clients are served by accounts of other protocols; nil = not at all.
+	speech *speech
 	// own says that an account may put its own model in the place of one it does not list. What a chat asks any model
 	// can take up; an embedding of another model is noise in somebody's index.
 	own bool
@@ -36,7 +38,7 @@ type surface struct {
 var (
 	chatSurface = surface{
 		endpoint: "/v1/chat/completions", protocol: router.ProtocolChat, path: "/chat/completions", dialect: &openAI,
-		shape: wire.Chat, whole: chatAnswer, own: true, generates: true, unseal: wire.UnsealChat, seal: "messages[].reasoning_details", structured: "response_format",
+		shape: wire.Chat, whole: chatAnswer, own: true, generates: true, unseal: wire.UnsealChat, seal: "messages[].reasoning_details", structured: "response_format", speech: &chatSpeech,
 	}
 	completionSurface = surface{
 		endpoint: "/v1/completions", protocol: router.ProtocolChat, path: "/completions", dialect: &openAI,
@@ -57,7 +59,7 @@ var (
 	responsesSurface = surface{
 		endpoint: "/v1/responses", protocol: router.ProtocolResponses, path: "/responses", dialect: &openAI,
 		shape: wire.Responses, whole: wire.ReadResponsesAnswer, own: true, generates: true,
-		unseal: wire.UnsealResponses, seal: "input[].reasoning", structured: "text.format", stores: true,
+		unseal: wire.UnsealResponses, seal: "input[].reasoning", structured: "text.format", stores: true, speech: &responsesSpeech,
 	}
 	compactSurface = surface{
 		endpoint: "/v1/responses/compact", protocol: router.ProtocolResponses, path: "/responses/compact", dialect: &openAI,

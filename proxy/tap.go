@@ -176,8 +176,13 @@ type responseFault struct {
 }
 
 func (r *responsesTap) fail(dst []byte, e *refusal, _ string) []byte {
+	return failResponse(dst, r.id, r.next, e)
+}
+
+// failResponse appends the event that says that the rest of a response will not come.
+func failResponse(dst []byte, id string, next int64, e *refusal) []byte {
 	return wire.AppendEvent(dst, []byte("response.failed"), encoded(responseFailed{
-		Type: "response.failed", SequenceNumber: r.next,
-		Response: failedResponse{r.id, "response", "failed", []any{}, responseFault{e.code, e.message}},
+		Type: "response.failed", SequenceNumber: next,
+		Response: failedResponse{id, "response", "failed", []any{}, responseFault{e.code, e.message}},
 	}))
 }

@@ -3,18 +3,17 @@ package proxy
 import (
 	"bytes"
 	"net/http"
+	"strings"
 
 	"hermes-hub/proxy/wire"
-	"hermes-hub/proxy/wire/chat"
 	"hermes-hub/proxy/wire/neutral"
 )
 
-// translation makes the stream of an account of another protocol a chat completion's.
+// translation makes the stream of an account of another protocol one of the client's.
 type translation struct {
-	chatTap // how a client of chat completions is told of the end
-	marked  bool
+	codec   *codec
 	decoder neutral.Decoder
-	chunks  chat.Stream
+	teller  teller
 	events  []neutral.Event
 	sealed  func(value string) // told of reasoning that only the account can open
 	words   *words
@@ -23,17 +22,12 @@ type translation struct {
 
 func (t *try) translation() *translation {
 	c := t.call.codec
-	return &translation{
-		marked: c.marked, decoder: c.decoder(t.n.Model), sealed: t.sealed,
-		chunks: chat.Stream{ID: t.completionID(), Model: t.n.Model, Created: t.x.told.Start.Unix(), WantsUse: t.x.req.WantsUse},
-	}
+	return &translation{codec: c, decoder: c.decoder(t.n.Model), sealed: t.sealed, teller: t.x.surface.speech.tell(t)}
 }
 
-// completionID names an answer that came under another protocol's name, or none.
-func (t *try) completionID() string { return "chatcmpl-" + t.x.told.ID[len("req_"):] }
-
 func (t *translation) take(e *wire.Event, dst []byte, h *gist) []byte {
-	if !substantial(e) {
+	mark := t.codec.mark != "" && string(e.Data) == t.codec.mark
+	if !mark && !substantial(e) {
 		h.dropped += len(e.Raw)
 		return dst
 	}
@@ -45,12 +39,12 @@ func (t *translation) take(e *wire.Event, dst []byte, h *gist) []byte {
 			return dst
 		}
 		t.words.hear(event)
-		dst = t.chunks.Append(dst, event)
+		dst = t.teller.Append(dst, event)
 	}
 	switch {
 	case err != nil:
 		h.nonsense = "stream:malformed"
-	case t.decoder.Whole() && t.marked:
+	case t.decoder.Whole() && (mark || t.codec.marked):
 		dst = t.end(dst)
 		h.done = true
 	case t.decoder.Whole():
@@ -73,7 +67,11 @@ func (t *translation) end(dst []byte) []byte {
 		return dst
 	}
 	t.ended = true
-	return t.chunks.End(dst)
+	return t.teller.End(dst)
+}
+
+func (t *translation) fail(dst []byte, e *refusal, request string) []byte {
+	return t.teller.fail(dst, e, request)
 }
 
 // note keeps what one event says of the answer.
@@ -92,24 +90,64 @@ func (h *gist) note(e *neutral.Event, sealed func(value string)) {
 	}
 }
 
-// translated makes a whole answer of another protocol a chat completion. body is nil when it is none: then the attempt is
+// translated makes a whole answer of another protocol one of the client's. body is nil when it is none: then the attempt is
 // settled, and f is what came of it.
 func (t *try) translated(res *http.Response, raw []byte) (body []byte, h gist, f *failure) {
-	events, err := t.call.codec.answer(raw, nil)
-	if err != nil {
-		return nil, h, t.fail(t.notAnAnswer(res, raw), res.StatusCode, raw)
+	events, f := t.heard(res, raw, &h)
+	if events == nil {
+		return nil, h, f
 	}
-	a := t.completion()
+	into := t.x.surface.speech.whole(t)
 	for i := range events {
-		if h.note(&events[i], t.sealed); h.trouble != nil {
-			return nil, h, t.fail(t.complaint(res, h.trouble), res.StatusCode, h.trouble)
-		}
-		a.Add(&events[i])
+		into.Add(&events[i])
 	}
-	return a.Append(nil), h, nil
+	return into.Append(nil), h, nil
 }
 
-// completion is a chat completion that is to be put together.
-func (t *try) completion() *chat.Answer {
-	return &chat.Answer{ID: t.completionID(), Model: t.n.Model, Created: t.x.told.Start.Unix()}
+// heard are the events of a whole answer of another protocol. They are nil when it is none: then the attempt is settled, and
+// f is what came of it.
+func (t *try) heard(res *http.Response, raw []byte, h *gist) (events []neutral.Event, f *failure) {
+	events, err := t.call.codec.answer(raw, nil)
+	if err != nil {
+		return nil, t.fail(t.notAnAnswer(res, raw), res.StatusCode, raw)
+	}
+	for i := range events {
+		if h.note(&events[i], t.sealed); h.trouble != nil {
+			return nil, t.fail(t.complaint(res, h.trouble), res.StatusCode, h.trouble)
+		}
+	}
+	return events, nil
 }
+
+// relayTranslated serves a streamed call whose upstream of another protocol answered with a whole answer: the client gets
+// the stream that says the same.
+func (t *try) relayTranslated(res *http.Response) *failure {
+	raw, err := readWhole(res)
+	if err != nil {
+		return t.lost(err, res.StatusCode)
+	}
+	var h gist
+	events, f := t.heard(res, raw, &h)
+	if events == nil {
+		return f
+	}
+	all := t.translation()
+	all.decoder = &toldAtOnce{events: events}
+	return t.relayEvents(res, strings.NewReader("data: {}\n\n"), all)
+}
+
+// toldAtOnce is the decoder of an answer that has come whole: whatever its first event is, it stands for all of it.
+type toldAtOnce struct {
+	events []neutral.Event
+	told   bool
+}
+
+func (a *toldAtOnce) Decode(_, _ []byte, events []neutral.Event) ([]neutral.Event, error) {
+	if a.told {
+		return events, nil
+	}
+	a.told = true
+	return append(events, a.events...), nil
+}
+
+func (a *toldAtOnce) Whole() bool { return a.told }

@@ -36,6 +36,10 @@ func voices() []voice {
 		{"faults_chat_over_codex.txt", router.ProtocolResponses, true, chat, ask, askStream},
 		{"faults_chat_over_gemini.txt", router.ProtocolGemini, false, chat, ask, askStream},
 		{"faults_chat_over_cloudcode.txt", router.ProtocolCloudCode, false, chat, ask, askStream},
+		{"faults_responses_over_chat.txt", router.ProtocolChat, false, openai, with(responses, ""), with(responses, stream)},
+		{"faults_responses_over_messages.txt", router.ProtocolMessages, false, openai, with(responses, ""), with(responses, stream)},
+		{"faults_responses_over_gemini.txt", router.ProtocolGemini, false, openai, with(responses, ""), with(responses, stream)},
+		{"faults_responses_over_cloudcode.txt", router.ProtocolCloudCode, false, openai, with(responses, ""), with(responses, stream)},
 	}
 }
 
