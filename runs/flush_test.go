@@ -1,11 +1,13 @@
 package runs_test
 
 import (
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"hermes-hub/runs"
+	"hermes-hub/runs/redact"
 )
 
 // A client is told the id of a run at once, and asks for it at once: what is on its way into the store is waited for.
@@ -27,6 +29,32 @@ func TestFlush(t *testing.T) {
 		}
 		if err := j.Flush(t.Context()); err != nil {
 			t.Errorf("with nothing to do: %v", err)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// I12, J28: somebody looked at the list of runs again and again while a model wrote a key letter by letter. Each look had all
+// of it stored that there was, and the key stood in the rows in pieces.
+func TestFlushCutsNoSecret(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := redact.New(nil)
+		j, _, stop := journal(t, func(o *runs.Options) {
+			o.Hold, o.Redact = r.Hold, func(_ runs.Type, p json.RawMessage) json.RawMessage { return r.JSON(p) }
+		})
+		w := begin(t, j, "r")
+		for _, letter := range "use sk-abcdefghijklmnopqrst now" {
+			add(t, w, delta(string(letter)))
+			if err := j.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sync(t, w)
+		run, err := j.Look(t.Context(), "r")
+		if want := "use [redacted] now"; err != nil || run.Output != want {
+			t.Errorf("output %q, %v; want %q", run.Output, err, want)
 		}
 		if err := stop(); err != nil {
 			t.Error(err)

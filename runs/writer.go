@@ -205,6 +205,13 @@ func (w *Writer) wake(d draft) {
 func (w *Writer) Sync(ctx context.Context) (int64, error) {
 	w.mu.Lock()
 	w.release()
+	w.mu.Unlock()
+	return w.drain(ctx)
+}
+
+// drain is Sync for what may be stored by now: the end of a delta goes on waiting for what follows it.
+func (w *Writer) drain(ctx context.Context) (int64, error) {
+	w.mu.Lock()
 	target := w.accepted
 	for w.done < target && w.err == nil {
 		settled := w.settled
