@@ -49,6 +49,7 @@ var clocks = map[string]string{
 	"runs/runtime/fakehermes/events.go":     "a Hermes says that it is there when it has nothing to say",
 	"runs/runtime/fakehermes/fakehermes.go": "stamps what it tells, by a clock that tests may replace",
 	"runs/runtime/fakehermes/routes.go":     "names runs",
+	"runs/redisstore/ask.go":                "names questions, and answers none that is too old",
 	"runs/storetest/kill.go":                "a test: draws when a child is killed",
 
 	"telemetry/host/sampler.go": "stamps each reading; a timer: when the next is due",

@@ -40,6 +40,7 @@ type books struct {
 	kind     string                // of the store of runs: sqlite, redis or memory
 	journal  *runs.Journal
 	executor *runtime.Executor
+	instance string // this process among those that share the store
 	api      *httpapi.API
 	calls    *callRecorder
 	inner    runtime.Caller              // this hub's own routes
@@ -59,14 +60,14 @@ func openBooks(ctx context.Context, cfg *configs.Config, calls runtime.Caller, r
 	b := &books{log: log, inner: calls, redactor: redact.New(secretsOf(cfg)), retained: make(chan struct{}, 1)}
 	b.retention.Store(int64(cfg.Journal.Retention))
 	b.keyed.Store(len(cfg.Proxy.Keys) > 0)
+	b.instance = newInstance()
 	store, err := b.openStore(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	b.metrics = telemetry.NewJournalMetrics(r, b.state)
-	instance := newInstance()
 	o := runs.Options{
-		Store: timed{store, b.metrics}, Logger: log, Instance: instance, MaxEventBytes: int(cfg.Journal.MaxEventBytes),
+		Store: timed{store, b.metrics}, Logger: log, Instance: b.instance, MaxEventBytes: int(cfg.Journal.MaxEventBytes),
 		Redact: func(_ runs.Type, payload json.RawMessage) json.RawMessage { return b.redactor.JSON(payload) }, Hold: b.redactor.Hold,
 	}
 	if b.shared != nil {
@@ -80,15 +81,23 @@ func openBooks(ctx context.Context, cfg *configs.Config, calls runtime.Caller, r
 	}
 	b.executor = runtime.New(runtime.Options{
 		Journal: b.journal, Runtimes: runtimes, Default: cfg.Runs.DefaultRuntime,
-		Instance: instance, Shared: b.shared != nil, Logger: log,
+		Instance: b.instance, Shared: b.shared != nil, Logger: log,
 	})
 	b.api = httpapi.New(httpapi.Options{
-		Journal: b.journal, Executor: b.executor, SessionHeaders: cfg.Proxy.SessionHeaders, Content: runs.Content(cfg.Journal.Content),
+		Journal: b.journal, Executor: b.everywhere(), SessionHeaders: cfg.Proxy.SessionHeaders, Content: runs.Content(cfg.Journal.Content),
 		MaxBody: cfg.Proxy.MaxBodyBytes, Logger: log, Await: b.await,
 		Capabilities: func() httpapi.Capabilities { return httpapi.Capabilities{AuthRequired: b.keyed.Load()} },
 	})
 	b.calls = newCallRecorder(b.journal, b.redactor.Text, log)
 	return b, nil
+}
+
+// everywhere is the executor as it is asked for runs: wherever they are executed.
+func (b *books) everywhere() httpapi.Executor {
+	if b.shared == nil {
+		return b.executor
+	}
+	return &sharedExecutor{b.executor, b.journal, b.shared}
 }
 
 // newInstance names this process among those that share a store, now or later.
@@ -114,7 +123,7 @@ func (b *books) openStore(ctx context.Context, cfg *configs.Config) (runs.Store,
 			b.close()
 			return nil, err
 		}
-		b.shared = redisstore.New(b.redis, redisstore.Options{Retention: cfg.Journal.Retention})
+		b.shared = redisstore.New(b.redis, redisstore.Options{Instance: b.instance, Retention: cfg.Journal.Retention})
 		b.kind = "redis"
 		return b.shared, nil
 	}
@@ -226,7 +235,9 @@ func (b *books) run(ctx context.Context) error {
 	var commitErr error
 	beside.Go(func() { commitErr = b.journal.Run(writing) })
 	if b.shared != nil {
+		others := &sharedExecutor{b.executor, b.journal, b.shared}
 		beside.Go(func() { b.shared.Listen(writing, b.journal.Ring) })
+		beside.Go(func() { b.shared.Answer(ctx, others.grant) })
 		b.warnOfRedis(ctx)
 	}
 	beside.Go(func() { b.recover(ctx) })

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -120,5 +121,7 @@ func TestKill(t *testing.T) {
 		func(_ testing.TB, round int) *exec.Cmd {
 			return childOf(server.addr, fmt.Sprint(childRound, "=", round))
 		},
-		func(t testing.TB) runs.Store { return redisstore.New(server.client(t), redisstore.Options{}) })
+		func(t testing.TB) runs.Store { // hundreds of rounds make one page of tens of thousands of rows
+			return redisstore.New(patient(t, server.addr), redisstore.Options{Timeout: time.Minute})
+		})
 }

@@ -100,6 +100,14 @@ func client(t testing.TB, addr string) *redis.Client {
 	return c
 }
 
+// patient is a client that waits for answers of any size.
+func patient(t testing.TB, addr string) *redis.Client {
+	c := newClient(addr)
+	c.Options().ReadTimeout = time.Minute
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
 func newClient(addr string) *redis.Client {
 	return redis.NewClient(&redis.Options{
 		Addr: addr, ContextTimeoutEnabled: true, DialTimeout: 300 * time.Millisecond, ReadTimeout: time.Second, WriteTimeout: time.Second,
