@@ -169,7 +169,7 @@ func (l *route) left(i int, c condition) (ru, en string) {
 		cause := causeOf(c, l.steps[i].Reason)
 		why = label{"Недоступен (" + cause.ru + ")", "Unavailable (" + cause.en + ")"}
 	}
-	return why.marked(c.source)
+	return why.marked(cmp.Or(c.source, l.steps[i].Block.Source))
 }
 
 // refused tells a refusal from a measurement.
