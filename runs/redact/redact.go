@@ -110,7 +110,8 @@ var promise = regexp.MustCompile(`(?i)(?:\bbearer|\bauthorization["']?[ \t]*[:=]
 // stands before it where that promises one, or a private key that has begun. A text whose last word is longer than a secret
 // is waits for nothing.
 func (r *Redactor) Hold(text string) int {
-	return len(text) - min(lastWord(text), openKey(text))
+	word := lastWord(text)
+	return len(text) - min(word, openKey(text, word))
 }
 
 // running is a value, or the name in an address, that goes on where the text ends.
@@ -147,13 +148,13 @@ var (
 	keyEnds   = regexp.MustCompile(`-----END [A-Z ]*PRIVATE KEY-----`)
 )
 
-// openKey is where a private key begins that does not end in the text; its length without one.
-func openKey(text string) int {
+// openKey is where a private key begins that does not end before the last word does; the text's length without one.
+func openKey(text string, word int) int {
 	near := strings.LastIndex(text, "-----BEGIN ")
-	if near < 0 || len(text)-near > mostOfAKey {
+	if near < 0 || len(text)-near > mostOfAKey || !keyBegins.MatchString(text[near:]) {
 		return len(text)
 	}
-	if !keyBegins.MatchString(text[near:]) || keyEnds.MatchString(text[near:]) {
+	if end := keyEnds.FindStringIndex(text[near:]); end != nil && near+end[1] <= word {
 		return len(text)
 	}
 	return near
