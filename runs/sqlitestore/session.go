@@ -34,7 +34,7 @@ func newSession(ctx context.Context, pool *sql.DB) (*session, error) {
 		&s.end:      `COMMIT`,
 		&s.findRun:  `SELECT key, ` + headColumns + ` FROM runs WHERE id = ?`,
 		&s.findLast: `SELECT coalesce(max(seq), 0) FROM rows WHERE run = ?`,
-		&s.addRun:   `INSERT INTO runs (` + headColumns + `) VALUES (` + headPlaces + `)`,
+		&s.addRun:   `INSERT INTO runs (` + headColumns + `) VALUES (` + headPlaces + `) ON CONFLICT (id) DO NOTHING`,
 		&s.moveRun: `UPDATE runs SET first_seq = ?, last_seq = ?, epoch = ?, jump_from = ?, jump_to = ?, fence = ?, holder = ?, held = ?,
 			closed = ?, row_count = ?, byte_count = ? WHERE key = ?`,
 		&s.endRun:   `UPDATE runs SET end_seq = ?, end_state = ?, ended = ? WHERE key = ?`,
@@ -58,11 +58,12 @@ const hotRuns = 2048
 
 // run is one of them, as the transaction sees it.
 type run struct {
-	key   int64
-	head  runs.Head
-	ended bool // the file says so too
-	moved bool // the head or a mark is to be written
-	marks map[string]*mark
+	key     int64
+	head    runs.Head
+	ended   bool // the file says so too
+	moved   bool // the head or a mark is to be written
+	written bool // not the head
+	marks   map[string]*mark
 }
 
 type mark struct {
@@ -140,7 +141,10 @@ func (t *tx) flush() error {
 
 func (t *tx) write(r *run) error {
 	h := r.head
-	err := t.exec(t.moveRun, h.First, h.Last, h.Epoch, h.JumpFrom, h.JumpTo, h.Fence, h.Holder, h.HeldAt.UnixMicro(), h.Closed, h.Rows, h.Bytes, r.key)
+	var err error
+	if !r.written {
+		err = t.exec(t.moveRun, h.First, h.Last, h.Epoch, h.JumpFrom, h.JumpTo, h.Fence, h.Holder, h.HeldAt.UnixMicro(), h.Closed, h.Rows, h.Bytes, r.key)
+	}
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,41 @@ func (s *Store) Append(ctx context.Context, batches []runs.Batch) ([]runs.Answer
 	return answers, nil
 }
 
+// appendNew makes a run, mostly one that nobody has seen: that it is not there is found out by adding it. ok is false when it
+// is there, or cannot be made so.
+func (t *tx) appendNew(b runs.Batch) (a runs.Answer, ok bool, err error) {
+	v := runs.Decide(runs.Head{}, false, runs.Mark{}, b)
+	if v.Outcome != runs.Stored {
+		return a, false, nil
+	}
+	res, err := t.addRun.ExecContext(t.ctx, headValues(v.Head)...)
+	if err != nil {
+		return a, false, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return a, false, err
+	}
+	r := &run{head: v.Head, ended: v.Head.EndSeq != 0, written: true, marks: map[string]*mark{b.Producer: {v.Mark, true}}}
+	if r.key, err = res.LastInsertId(); err != nil {
+		return a, false, err
+	}
+	t.runs.hot[b.RunID] = r
+	for _, e := range v.Rows {
+		if err := t.addEvent(r.key, e); err != nil {
+			return a, false, err
+		}
+	}
+	r.moved = true
+	t.moved = append(t.moved, r)
+	return v.Answer, true, nil
+}
+
 func (t *tx) append(b runs.Batch) (runs.Answer, error) {
+	if b.Begin != nil && t.runs.find(b.RunID) == nil {
+		if a, ok, err := t.appendNew(b); ok || err != nil {
+			return a, err
+		}
+	}
 	r, err := t.find(b.RunID)
 	if err != nil {
 		return runs.Answer{}, err
@@ -69,7 +103,7 @@ func (t *tx) append(b runs.Batch) (runs.Answer, error) {
 		}
 	}
 	m.moved = m.moved || m.Mark != v.Mark
-	r.head, m.Mark = v.Head, v.Mark
+	r.head, m.Mark, r.written = v.Head, v.Mark, false
 	if !r.moved {
 		r.moved = true
 		t.moved = append(t.moved, r)
