@@ -58,14 +58,11 @@ var (
 // answerID names an answer that came under another protocol's name, or none.
 func (t *try) answerID(begins string) string { return begins + t.x.told.ID[len("req_"):] }
 
-// response is a response that is to be told. Which of its calls are of custom tools the request says.
+// response is a response that is to be told.
 func (t *try) response() responses.Stream {
-	asked := t.x.neutral
 	return responses.Stream{
-		ID: t.answerID("resp_"), Model: t.n.Model, Created: t.x.told.Start.Unix(), Echo: responses.Echo(t.x.body),
-		Custom: func(name string) bool {
-			return slices.ContainsFunc(asked.Tools, func(t neutral.Tool) bool { return t.Custom && t.Name == name })
-		},
+		ID: t.answerID("resp_"), Model: t.n.Model, Created: t.x.told.Start.Unix(),
+		Echo: responses.Echo(t.x.body), Callees: responses.Callees(t.x.neutral),
 	}
 }
 

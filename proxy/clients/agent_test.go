@@ -21,7 +21,7 @@ import (
 type agent struct {
 	name    string
 	npm     string // the package that holds it
-	kind    kind   // of the accounts that it can use by pass-through
+	kinds   []kind // of the accounts that it can use
 	command func(hubURL, home string) (args, env []string)
 	read    simulator.ToolCall // how it reads note.txt in its working folder
 }
@@ -29,9 +29,9 @@ type agent struct {
 // claudeCode is Anthropic's agent. Its package is a native program, which needs no Node.
 func claudeCode() agent {
 	return agent{
-		name: "Claude Code",
-		npm:  "@anthropic-ai/claude-code-linux-x64",
-		kind: messagesAccount,
+		name:  "Claude Code",
+		npm:   "@anthropic-ai/claude-code-linux-x64",
+		kinds: []kind{messagesAccount},
 		command: func(hubURL, home string) (args, env []string) {
 			return []string{filepath.Join("@anthropic-ai", "claude-code-linux-x64", "claude"), "-p", agentPrompt, "--model", "sim-1", "--allowedTools", "Bash"},
 				[]string{
@@ -46,9 +46,9 @@ func claudeCode() agent {
 // codexCLI is OpenAI's agent.
 func codexCLI() agent {
 	return agent{
-		name: "Codex CLI",
-		npm:  "@openai/codex",
-		kind: responsesAccount,
+		name:  "Codex CLI",
+		npm:   "@openai/codex",
+		kinds: []kind{responsesAccount, chatAccount, messagesAccount, geminiAccount},
 		command: func(hubURL, home string) (args, env []string) {
 			return []string{
 					filepath.Join(".bin", "codex"), "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access",
@@ -116,37 +116,43 @@ func (a agent) run(t *testing.T, h *hub) string {
 // agentLimit bounds one turn.
 const agentLimit = time.Minute
 
-// TestAgents: Claude Code and Codex over the hub: a turn with a tool on an account of their own protocol, and one in which
-// that account runs out between the tool's call and its result.
+// TestAgents: Claude Code and Codex over the hub: a turn with a tool on an account of a protocol that the hub serves them by,
+// and one in which that account runs out between the tool's call and its result.
 func TestAgents(t *testing.T) {
 	t.Parallel()
 	for _, a := range []agent{claudeCode(), codexCLI()} {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			need(t, a.name, missingPackage(a.npm))
-			for _, s := range []struct {
-				name    string
-				prepare func(*simulator.Provider)
-				want    string
-			}{
-				{"P01 tool turn", nil, "I have found marigold-7341, says a."},
-				{"P02 first account out of quota within the turn", play("a", simulator.Normal, simulator.UsageLimit, simulator.UsageLimit, simulator.UsageLimit), "I have found marigold-7341, says b."},
-			} {
-				t.Run(s.name, func(t *testing.T) {
-					h := startHubOf(t, a.accounts(), patient, a.kind, a.kind)
-					if s.prepare != nil {
-						s.prepare(h.sim)
-					}
-					if said := a.run(t, h); !strings.Contains(said, s.want) {
-						t.Errorf("it said %q, want %q", said, s.want)
-					}
-					h.stop()
-					for _, request := range h.log.requests() {
-						if !strings.HasSuffix(request, ":ok") {
-							t.Errorf("a request that nobody served: %s", request)
-						}
-					}
-				})
+		for _, k := range a.kinds {
+			t.Run(a.name+" "+string(k), func(t *testing.T) {
+				t.Parallel()
+				need(t, a.name, missingPackage(a.npm))
+				a.turns(t, k)
+			})
+		}
+	}
+}
+
+func (a agent) turns(t *testing.T, k kind) {
+	for _, s := range []struct {
+		name    string
+		prepare func(*simulator.Provider)
+		want    string
+	}{
+		{"P01 tool turn", nil, "I have found marigold-7341, says a."},
+		{"P02 first account out of quota within the turn", play("a", simulator.Normal, simulator.UsageLimit, simulator.UsageLimit, simulator.UsageLimit), "I have found marigold-7341, says b."},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			h := startHubOf(t, a.accounts(), patient, k, k)
+			if s.prepare != nil {
+				s.prepare(h.sim)
+			}
+			if said := a.run(t, h); !strings.Contains(said, s.want) {
+				t.Errorf("it said %q, want %q", said, s.want)
+			}
+			h.stop()
+			for _, request := range h.log.requests() {
+				if !strings.HasSuffix(request, ":ok") {
+					t.Errorf("a request that nobody served: %s", request)
+				}
 			}
 		})
 	}

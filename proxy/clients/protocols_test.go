@@ -84,6 +84,29 @@ var kinds = map[string]kind{
 	"messages": messagesAccount, "responses": responsesAccount, "codex": codexAccount, "gemini": geminiAccount, "cloudcode": cloudCodeAccount,
 }
 
+// TestResponsesTranslated: P01, P02, P22: a client of Responses on accounts of every other protocol, and one whose turn with a
+// tool moves between two of them.
+func TestResponsesTranslated(t *testing.T) {
+	t.Parallel()
+	f := faces()[1]
+	c := f.clients[0]
+	c.ask = c.start(t)
+	others := []kind{chatAccount, messagesAccount, geminiAccount, cloudCodeAccount}
+	for _, k := range others {
+		for _, s := range f.scenarios() {
+			t.Run(string(k)+" "+s.name, func(t *testing.T) { s.try(t, c, k, k) })
+		}
+		for _, to := range append(others, responsesAccount, codexAccount) {
+			t.Run(string(k)+" to "+string(to), func(t *testing.T) {
+				scenario{
+					prepare: play("a", simulator.Normal, simulator.UsageLimit), ask: streamTool,
+					want: `called get_weather({"city":"Paris"}) "It is sunny, says b" finish=completed tokens=24`, calls: "a=2 b=1",
+				}.try(t, c, k, to)
+			})
+		}
+	}
+}
+
 // TestTranslated: P01, P02: a chat client on accounts of every other protocol gets what it would get from one of its own.
 func TestTranslated(t *testing.T) {
 	t.Parallel()

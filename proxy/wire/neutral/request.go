@@ -93,7 +93,8 @@ type Tool struct {
 	Description Literal
 	Schema      []byte // JSON Schema of the arguments; nil = none
 	Strict      *bool
-	Custom      bool // the client knows it as a tool that takes a text: the arguments are an object that holds it
+	Namespace   string // of the client's, with which Name begins: "files__read" is "read" of "files"; "" = none
+	Custom      bool   // the client knows it as a tool that takes a text: the arguments are an object that holds it
 	Cache       bool
 	Path        string // "tools[2]"
 }

@@ -161,7 +161,7 @@ func (b *body) texts(o *members.Object, name string) (joined neutral.Literal) {
 
 // call reads a call of a tool.
 func (b *body) call(o *members.Object, arguments []byte, r *neutral.Request) {
-	p := neutral.Part{Kind: neutral.ToolCallPart, ID: o.Needed("call_id"), Name: o.Needed("name"), Arguments: arguments, Path: o.Path}
+	p := neutral.Part{Kind: neutral.ToolCallPart, ID: o.Needed("call_id"), Name: namespaced(o.Text("namespace"), o.Needed("name")), Arguments: arguments, Path: o.Path}
 	if b.calls[p.ID] != nil {
 		b.Refuse(o.Field("call_id"), "is the id of another call")
 	}

@@ -23,24 +23,35 @@ func (b *body) offered(o *members.Object, r *neutral.Request) {
 			break
 		}
 		t := b.Object(members.At("tools", i), text)
-		b.tool(&t, r)
+		b.tool(&t, "", r)
 	}
 	r.Choice = b.choice(o, r)
 	r.Parallel = o.Flag("parallel_tool_calls")
 }
 
-// tool reads one tool and appends it.
-func (b *body) tool(o *members.Object, r *neutral.Request) {
-	t := neutral.Tool{Path: o.Path}
+// namespaced is the name of a tool of a namespace where there are none.
+func namespaced(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "__" + name
+}
+
+// tool reads one tool and appends it; of a namespace, all of its tools.
+func (b *body) tool(o *members.Object, namespace string, r *neutral.Request) {
+	t := neutral.Tool{Path: o.Path, Namespace: namespace}
 	switch kind := o.Needed("type"); {
 	case kind == "function":
-		t.Name, t.Description, t.Strict = o.Needed("name"), o.Literal("description"), o.Flag("strict")
+		t.Name, t.Description, t.Strict = namespaced(namespace, o.Needed("name")), o.Literal("description"), o.Flag("strict")
 		if s, ok := o.Child("parameters"); ok {
 			t.Schema = s.Whole
 		}
 	case kind == "custom":
-		t.Name, t.Custom, t.Schema = o.Needed("name"), true, []byte(customSchema)
+		t.Name, t.Custom, t.Schema = namespaced(namespace, o.Needed("name")), true, []byte(customSchema)
 		t.Description = b.grammar(o)
+	case kind == "namespace" && namespace == "":
+		b.namespace(o, r)
+		return
 	case slices.Contains(mereOffers, kind):
 		b.LeaveOut("tools[]." + kind)
 		return
@@ -53,6 +64,21 @@ func (b *body) tool(o *members.Object, r *neutral.Request) {
 		b.Refuse(o.Path, "has the name of an earlier tool")
 	}
 	r.Tools = append(r.Tools, t)
+}
+
+// namespace reads tools that have a name in common.
+func (b *body) namespace(o *members.Object, r *neutral.Request) {
+	name := o.Needed("name")
+	list, _ := o.List("tools")
+	for i := 0; ; i++ {
+		text, ok := list.Next()
+		if !ok {
+			break
+		}
+		t := b.Object(members.At(o.Field("tools"), i), text)
+		b.tool(&t, name, r)
+	}
+	o.Rest()
 }
 
 // grammar reads what a custom tool does. What its text must look like nothing but the model's good will can hold: it is told.
@@ -101,7 +127,7 @@ func (b *body) choice(o *members.Object, r *neutral.Request) neutral.Choice {
 		b.Refuse(c.Field("type"), "must be function or custom: this account's protocol can be made to call no others")
 		return neutral.Choice{}
 	}
-	name := c.Needed("name")
+	name := namespaced(c.Text("namespace"), c.Needed("name"))
 	c.Rest()
 	if !hasTool(r, name) {
 		b.Refuse(field, "names a tool that is not among the tools")

@@ -15,7 +15,7 @@ type Stream struct {
 	Model   string // as the client shall know it
 	Created int64  // Unix seconds
 	Echo    []byte // members that the response repeats of its request, each with a comma in front
-	Custom  func(name string) bool
+	Callees map[string]Callee
 
 	begun  bool
 	next   int64 // sequence_number

@@ -3,10 +3,29 @@ package responses
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/neutral"
 )
+
+// Callee is what a client calls a tool that has another name, or takes something else, where it was called.
+type Callee struct {
+	Name, Namespace string
+	Custom          bool
+}
+
+// Callees are the tools of a request of which that is so, by the names that they were called by. It holds nothing of the
+// request's text.
+func Callees(r *neutral.Request) map[string]Callee {
+	special := map[string]Callee{}
+	for i := range r.Tools {
+		if t := &r.Tools[i]; t.Custom || t.Namespace != "" {
+			special[t.Name] = Callee{Name: strings.TrimPrefix(t.Name, namespaced(t.Namespace, "")), Namespace: t.Namespace, Custom: t.Custom}
+		}
+	}
+	return special
+}
 
 // toolStarted begins a call. A seal of it that is known already stands in front.
 func (s *Stream) toolStarted(dst []byte, e *neutral.Event) []byte {
@@ -20,8 +39,11 @@ func (s *Stream) toolStarted(dst []byte, e *neutral.Event) []byte {
 	for len(s.calls) <= e.Tool {
 		s.calls = append(s.calls, nil)
 	}
-	call := &told{kind: "function_call", callID: e.ID, name: e.Name}
-	if s.Custom != nil && s.Custom(e.Name) {
+	call := &told{kind: "function_call", callID: e.ID, callee: Callee{Name: e.Name}}
+	if special, ok := s.Callees[e.Name]; ok {
+		call.callee = special
+	}
+	if call.callee.Custom {
 		call.kind = "custom_tool_call"
 	}
 	s.calls[e.Tool] = call
@@ -52,7 +74,7 @@ func (s *Stream) shutCall(dst []byte, call *told) []byte {
 		call.arguments = []byte("{}")
 	}
 	dst = call.member(s.event(dst, "response.function_call_arguments.done"), "", 0)
-	dst = append(append(dst, `,"name":`...), wire.Quote(call.name)...)
+	dst = append(append(dst, `,"name":`...), wire.Quote(call.callee.Name)...)
 	dst = s.end(literal(append(dst, `,"arguments":`...), call.arguments))
 	return s.done(dst, call)
 }

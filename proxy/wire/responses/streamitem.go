@@ -17,9 +17,10 @@ type told struct {
 	parts  []toldPart
 	seal   string // of a thought: encrypted_content
 
-	callID, name string // of a call
-	arguments    []byte // the inside of a literal
-	whole        []byte // once it is closed
+	callID    string // of a call
+	callee    Callee
+	arguments []byte // the inside of a literal
+	whole     []byte // once it is closed
 }
 
 // toldPart is a part of a message or of a thought.
@@ -87,7 +88,10 @@ func (t *told) append(dst []byte, status string) []byte {
 		dst = append(dst, `,"summary":[`...)
 	default:
 		dst = append(append(append(dst, `,"status":"`...), status...), `","call_id":`...)
-		dst = append(append(append(dst, wire.Quote(t.callID)...), `,"name":`...), wire.Quote(t.name)...)
+		dst = append(append(append(dst, wire.Quote(t.callID)...), `,"name":`...), wire.Quote(t.callee.Name)...)
+		if t.callee.Namespace != "" {
+			dst = append(append(dst, `,"namespace":`...), wire.Quote(t.callee.Namespace)...)
+		}
 		if t.kind == "custom_tool_call" {
 			dst = append(dst, `,"input":`...)
 		} else {
