@@ -18,10 +18,21 @@ import (
 // may be missing.
 func (w *runsWorld) killedAtTool(t *testing.T) {
 	h := w.hub(t)
-	whole, whole2 := w.waited(t, h, false)
-	cut, cut2 := w.waited(t, h, true)
-	if whole.text() != cut.text() || whole2.Output != cut2.Output || whole2.Status != cut2.Status || whole2.TerminalState != cut2.TerminalState {
-		t.Errorf("cut it says\n%s%+v\nand whole\n%s%+v", cut, cut2, whole, whole2)
+	w.restartedAtTool(t, h, h.kill)
+}
+
+// stoppedAtTool: that a hub is stopped, as to be replaced by a newer one, ends no run either.
+func (w *runsWorld) stoppedAtTool(t *testing.T) {
+	h := w.hub(t)
+	w.restartedAtTool(t, h, h.stop)
+}
+
+func (w *runsWorld) restartedAtTool(t *testing.T, h *runsHub, end func()) {
+	t.Helper()
+	whole, uncut := w.waited(t, h, nil)
+	cut, run := w.waited(t, h, end)
+	if whole.text() != cut.text() || uncut.Output != run.Output || uncut.Status != run.Status || uncut.TerminalState != run.TerminalState {
+		t.Errorf("cut it says\n%s%+v\nand whole\n%s%+v", cut, run, whole, uncut)
 	}
 	if gaps := cut.count(isGap); gaps != 1 || whole.count(isGap) != 0 {
 		t.Errorf("%d gaps are told in %s", gaps, cut)
@@ -31,16 +42,16 @@ func (w *runsWorld) killedAtTool(t *testing.T) {
 	}
 }
 
-// waited makes a run with a tool call, within which the hub is killed or not.
-func (w *runsWorld) waited(t *testing.T, h *runsHub, kill bool) (*observer, runObject) {
+// waited makes a run with a tool call, within which the hub is ended, or not, and another one takes its place.
+func (w *runsWorld) waited(t *testing.T, h *runsHub, end func()) (*observer, runObject) {
 	t.Helper()
 	c := h.client(t)
 	wait := w.keep(t, "wait")
 	id := c.start("wait")
 	o := c.observe(id, "")
 	o.until(is("tool.started"))
-	if kill {
-		c, o = h.restartWithin(t, o)
+	if end != nil {
+		c, o = h.restartWithin(t, o, end)
 	}
 	remove(t, wait)
 	run := o.endAsStored(c)
@@ -51,9 +62,9 @@ func (w *runsWorld) waited(t *testing.T, h *runsHub, kill bool) (*observer, runO
 }
 
 // restartWithin restarts the hub while an observer reads, who comes back with the id of the last row that it has.
-func (h *runsHub) restartWithin(t *testing.T, o *observer) (*runsClient, *observer) {
+func (h *runsHub) restartWithin(t *testing.T, o *observer, end func()) (*runsClient, *observer) {
 	t.Helper()
-	h.restart(t)
+	h.restart(t, end)
 	c := h.client(t)
 	again := c.observe(o.run, o.last())
 	again.rows = slices.Clone(o.rows)
@@ -83,7 +94,7 @@ func (w *runsWorld) killedAtModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.until(func(r row) bool { return r.Type == "status" })
-	c, o = h.restartWithin(t, o)
+	c, o = h.restartWithin(t, o, h.kill)
 	if run := o.endAsStored(c); run.Status != "completed" || run.Output != foundByA || o.text() != foundByA {
 		t.Errorf("the run is %+v, its text %q", run, o.text())
 	}
@@ -98,7 +109,7 @@ func (w *runsWorld) killedAtWord(t *testing.T) {
 	h.sim.Push("a", simulator.Stall)
 	o := c.observe(c.start(""), "")
 	o.until(is("message.delta"))
-	c, o = h.restartWithin(t, o)
+	c, o = h.restartWithin(t, o, h.kill)
 	run := o.endAsStored(c)
 	if run.Status != "completed" || run.Output != "II have found , says a." || !strings.HasSuffix(o.text(), run.Output) || o.count(isGap) != 1 {
 		t.Errorf("the run is %+v, its text %q, its rows %s", run, o.text(), o)
@@ -112,7 +123,7 @@ func (w *runsWorld) killedAtApproval(t *testing.T) {
 	w.keep(t, "rubbish/")
 	o := c.observe(c.start("remove"), "")
 	asked := o.until(is("approval.request"))
-	c, o = h.restartWithin(t, o)
+	c, o = h.restartWithin(t, o, h.kill)
 	o.until(isResumed)
 	if run := c.run(o.run); run.Status != "awaiting_approval" || run.PendingApprovalID != asked.ApprovalID {
 		t.Errorf("the run is %+v", run)

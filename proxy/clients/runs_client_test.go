@@ -123,7 +123,6 @@ type row struct {
 	Choices    []string `json:"choices"`
 	Command    string   `json:"command"`
 	Payload    struct {
-		Code   string `json:"code"`
 		Reason string `json:"reason"`
 	} `json:"payload"`
 }
