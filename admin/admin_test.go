@@ -121,7 +121,7 @@ func answer(w *httptest.ResponseRecorder) string {
 // answers 401 without a token, unless it is listed here.
 func TestEveryRouteAsksForAToken(t *testing.T) {
 	public := map[string]bool{"/healthz": true, "/readyz": true}
-	p := newPlane(t, func(o *Options) { o.Config.Listen = "0.0.0.0:7401" })
+	p := newShow(t, func(o *Options) { o.Config.Listen = "0.0.0.0:7401" })
 	p.engine.GET("/admin/v1/forgotten", func(c *gin.Context) { c.String(http.StatusOK, "open") }) // not in the table
 	if routes := p.engine.Routes(); len(routes) < 10 {
 		t.Fatalf("only %d routes are walked", len(routes))
