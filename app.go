@@ -249,16 +249,23 @@ func (a *app) settle() {
 }
 
 // drain lets what was begun end. Both planes go on answering meanwhile: readiness says no, and the proxy plane tells what
-// is new to come back. What has not ended within the grace is cut.
+// is new to come back. What has not ended within the grace is cut: first the runs, then the calls, theirs among them.
 func (a *app) drain() error {
 	a.draining.Store(true)
 	grace := a.cfg.Load().Server.DrainGrace
 	a.log.Info("draining", "drain_grace_seconds", grace.Seconds())
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	if cut := a.proxy.Drain(ctx); cut > 0 {
+	over, cutNow := context.WithCancel(context.Background())
+	defer cutNow()
+	ending := context.AfterFunc(ctx, func() {
+		a.books.endRuns()
+		cutNow()
+	})
+	if cut := a.proxy.Drain(over); cut > 0 {
 		a.log.Warn("cut what had not ended", "requests", cut)
 	}
+	ending()
 	var errs []error
 	for _, p := range a.planes {
 		errs = append(errs, p.close())

@@ -53,11 +53,16 @@ type books struct {
 	retention atomic.Int64  // of ended runs, a time.Duration; a reload may change it
 	retained  chan struct{} // a note that it has changed
 	keyed     atomic.Bool   // clients need a key; a reload may change it
+
+	ending, ended chan struct{} // see endRuns
 }
 
 // openBooks opens the stores and puts journal, executor and routes over them. Nothing goes on before run.
 func openBooks(ctx context.Context, cfg *configs.Config, calls runtime.Caller, r prometheus.Registerer, log *slog.Logger) (*books, error) {
-	b := &books{log: log, inner: calls, redactor: redact.New(secretsOf(cfg)), retained: make(chan struct{}, 1)}
+	b := &books{
+		log: log, inner: calls, redactor: redact.New(secretsOf(cfg)), retained: make(chan struct{}, 1),
+		ending: make(chan struct{}), ended: make(chan struct{}),
+	}
 	b.retention.Store(int64(cfg.Journal.Retention))
 	b.keyed.Store(len(cfg.Proxy.Keys) > 0)
 	b.instance = newInstance()
@@ -243,13 +248,37 @@ func (b *books) run(ctx context.Context) error {
 	beside.Go(func() { b.recover(ctx) })
 	beside.Go(func() { b.calls.hold(ctx, showAliveEvery) })
 	beside.Go(func() { b.expire(ctx) })
-	err := b.executor.Run(ctx)
+	err := b.execute(ctx)
 	stopWriting()
 	beside.Wait()
 	if errors.Is(commitErr, context.Canceled) {
 		commitErr = nil
 	}
 	return errors.Join(err, commitErr)
+}
+
+// execute executes runs until ctx ends or endRuns is called.
+func (b *books) execute(ctx context.Context) error {
+	defer close(b.ended)
+	executing, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-b.ending:
+			stop()
+		case <-executing.Done():
+		}
+	})
+	defer watch.Wait()
+	defer stop()
+	return b.executor.Run(executing)
+}
+
+// endRuns ends what is executed, and waits for it, before the calls that runs make are cut: a run that is told why it ends
+// does not blame an account. It is called once, while run goes on.
+func (b *books) endRuns() {
+	close(b.ending)
+	<-b.ended
 }
 
 // warnOfRedis says what of Redis' settings may lose runs.

@@ -235,6 +235,35 @@ func TestRunSurvivesKill(t *testing.T) {
 	}
 }
 
+// J21: the hub is stopped in the middle of a run and its grace ends first. The run's own call was cut like any other, so
+// that the run blamed its account for breaking off.
+func TestRunEndsWithTheHub(t *testing.T) {
+	sim, base := upstream(t)
+	path, data := configFor(t, base, ""), t.TempDir()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, strings.Replace(string(file), "server: {", "server: {drain_grace_seconds: 0, ", 1))
+	binary := built(t)
+	p := launch(t, binary, path, data)
+	sim.Push("first", simulator.Stall)
+	id, _ := p.told(http.StatusAccepted, http.MethodPost, "/v1/runs", `{"input":"Tell me a long story.","model":"sim-1"}`)["run_id"].(string)
+	seen := p.observe(id, "").until(func(o *observer) bool { return o.text != "" })
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.cmd.Wait() // how it ended shows in what it left
+
+	p = launch(t, binary, path, data)
+	rest := p.observe(id, seen.last).until(never)
+	run := p.told(http.StatusOK, http.MethodGet, "/v1/runs/"+id, "")
+	told, _ := run["error"].(map[string]any)
+	if run["status"] != "failed" || run["terminal_state"] != string(runs.EndInterruptedByCrash) || told["code"] != "hub_stopped" || run["output"] != seen.text+rest.text {
+		t.Errorf("the run object is %v", run)
+	}
+}
+
 // One data dir belongs to one hub: a second one says so and ends.
 func TestDataDirInUse(t *testing.T) {
 	_, base := upstream(t)
