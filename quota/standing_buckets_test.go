@@ -38,7 +38,7 @@ func (y *story) refuse(scope Scope, model string, seconds, reset int, buckets ..
 func (y *story) values() string {
 	var all []string
 	for _, b := range y.s.Buckets() {
-		text := fmt.Sprintf("%s %g %s", b.ID, b.RemainingPercent.Value, map[Source]string{SourceProviderAPI: "api", SourceRuntimeEvent: "event"}[b.Source])
+		text := fmt.Sprintf("%s %g %s", b.ID, b.RemainingPercent.Value, map[Source]string{SourceProviderAPI: "api", SourceRuntimeEvent: "event", SourceSimulated: "simulated"}[b.Source])
 		if !b.ResetAt.IsZero() {
 			text += fmt.Sprintf("@%g", b.ResetAt.Sub(noon).Seconds())
 		}

@@ -61,27 +61,3 @@ func stateOf(s *Snapshot, i int, now time.Time) ProfileState {
 		return ProfileHealthy
 	}
 }
-
-// Active is the account that would serve a role's next request.
-type Active struct {
-	Role    string
-	Profile string // "" = none is usable
-}
-
-// Actives tells for every role who would serve it at now, no session preferring anyone, in file order.
-func Actives(s *Snapshot, occ Occupancy, now time.Time) []Active {
-	all := make([]Active, 0, len(s.Table.Roles))
-	var p Plan
-	for _, r := range s.Table.Roles {
-		Choose(s, Query{Role: r, AnyNode: true}, -1, occ, now, &p)
-		a := Active{Role: r.ID}
-		for i := range p.Nodes {
-			if p.Nodes[i].Reason == Usable {
-				a.Profile = p.Nodes[i].Profile.ID
-				break
-			}
-		}
-		all = append(all, a)
-	}
-	return all
-}

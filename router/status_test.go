@@ -48,10 +48,4 @@ func TestStatuses(t *testing.T) {
 		server_error cooldown 0/0
 		family healthy 0/0
 		fine healthy 0/0`)
-	if got, want := fmt.Sprint(Actives(s, held{2: 1}, noon)), "[{out } {late fine}]"; got != want {
-		t.Errorf("active: got %s, want %s", got, want)
-	}
-	if got, want := fmt.Sprint(Actives(s, Vacant{}, noon)), "[{out busy} {late busy}]"; got != want {
-		t.Errorf("active with free slots: got %s, want %s", got, want)
-	}
 }
