@@ -59,6 +59,7 @@ var clocks = map[string]string{
 	"runs/runtime/hermes_stream.go": "a timer: how long an event stream may be silent",
 
 	"runs/runtime/executor.go":          "stamps: the field now; timers: signs of life, sweeps, pauses, the wait at the end",
+	"runs/runtime/executor_recover.go":  "a timer: how long somebody waits for a run of the last start",
 	"runs/runtime/executor_external.go": "draws writer tokens",
 	"runs/runtime/completion.go":        "stamps: the field now, for how long a call took",
 

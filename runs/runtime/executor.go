@@ -37,6 +37,7 @@ const (
 	cancelGrace  = 10 * time.Second
 	resumePause  = time.Second // after the first Resume that could not find out; it doubles up to
 	resumeAtMost = 30 * time.Second
+	recoverIn    = 5 * time.Second // that somebody waits for a run of the last start
 )
 
 // Executor owns the runs that are going on in this process. Run must be running for it to do anything. Who else writes runs,
@@ -48,6 +49,10 @@ type Executor struct {
 	stopped chan struct{}              // closed when Run takes no more
 
 	menu atomic.Pointer[menu]
+
+	born      time.Time
+	recovered chan struct{} // closed when Recover has succeeded
+	recovery  sync.Once
 
 	mu   sync.Mutex
 	live map[string]*live // by run id
@@ -65,6 +70,7 @@ func New(o Options) *Executor {
 		o: o, now: time.Now, jobs: make(chan func(context.Context)), stopped: make(chan struct{}),
 		live: map[string]*live{},
 	}
+	e.born, e.recovered = e.now(), make(chan struct{})
 	e.Use(o.Runtimes, o.Default)
 	return e
 }

@@ -16,9 +16,14 @@ import (
 // An approval or a question is answered by its id, once: an id that is not pending, or that an answer was taken for already,
 // is ErrNotActive. Without an id the only pending one is meant; when several are pending that is ErrNotActive, too.
 func (e *Executor) Control(ctx context.Context, runID string, c Control) (runs.Run, error) {
+	return e.control(ctx, runID, c, false)
+}
+
+// control is Control; late says that the runs of the last start were waited for.
+func (e *Executor) control(ctx context.Context, runID string, c Control, late bool) (runs.Run, error) {
 	l := e.lookup(runID)
 	if l == nil {
-		return e.controlAbsent(ctx, runID, c)
+		return e.controlAbsent(ctx, runID, c, late)
 	}
 	if !slices.Contains(l.rt.Controls(), c.Verb) {
 		return runs.Run{}, ErrUnsupported
@@ -42,7 +47,7 @@ func (e *Executor) Control(ctx context.Context, runID string, c Control) (runs.R
 }
 
 // controlAbsent is about a run that does not go on in this process.
-func (e *Executor) controlAbsent(ctx context.Context, runID string, c Control) (runs.Run, error) {
+func (e *Executor) controlAbsent(ctx context.Context, runID string, c Control, late bool) (runs.Run, error) {
 	run, err := e.o.Journal.Look(ctx, runID)
 	switch {
 	case err != nil:
@@ -51,6 +56,9 @@ func (e *Executor) controlAbsent(ctx context.Context, runID string, c Control) (
 		return run, nil
 	case run.TerminalState != "":
 		return runs.Run{}, ErrNotActive
+	case run.Runtime != External && !late:
+		e.awaitRecovery(ctx)
+		return e.control(ctx, runID, c, true)
 	case run.Runtime != External:
 		return runs.Run{}, ErrElsewhere
 	case c.Verb != Cancel:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"hermes-hub/runs"
 )
@@ -14,16 +15,36 @@ import (
 const resumeAtOnce = 8
 
 // Recover goes on with what former executors have left: each run is taken over, which shuts its executor out should it only
-// have been paused, and resumed through its runtime, or ended as interrupted. Call it once, while Run is running and before
-// any Start. It returns when each run has an executor or has ended; a run of which its runtime cannot find out how it stands
+// have been paused, and resumed through its runtime, or ended as interrupted. Call it while Run is running, until it
+// returns no error. It returns when each run has an executor or has ended; a run of which its runtime cannot find out how it stands
 // stays as it is and is asked for again and again.
 //
 // Of a store of its own everything that goes on is this process's. In a shared one that is what this Instance had, and what
-// has been without a sign of life for a minute; more of the latter is looked for from time to time by Run.
+// has been without a sign of life for a minute; more of the latter is looked for from time to time by Run. What has begun
+// since this Executor was made is nobody's leftover.
 func (e *Executor) Recover(ctx context.Context) error {
-	return e.recoverAll(ctx, func(h runs.Head) bool {
+	err := e.recoverAll(ctx, func(h runs.Head) bool {
+		if h.CreatedAt.After(e.born) {
+			return false
+		}
 		return !e.o.Shared || h.Holder == e.o.Instance || e.now().Sub(h.HeldAt) > staleAfter
 	})
+	if err == nil {
+		e.recovery.Do(func() { close(e.recovered) })
+	}
+	return err
+}
+
+// awaitRecovery waits until the runs of the last start have executors, for a moment: who asks for one at once after a
+// restart would be told that nobody executes it.
+func (e *Executor) awaitRecovery(ctx context.Context) {
+	timer := time.NewTimer(recoverIn)
+	defer timer.Stop()
+	select {
+	case <-e.recovered:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // sweep recovers what lost its executor since.
