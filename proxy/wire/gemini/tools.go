@@ -58,7 +58,7 @@ func (e *encoder) parameters(t *neutral.Tool) {
 	case e.m.jsonSchema() && t.Schema != nil:
 		e.member("parametersJsonSchema")
 		e.schema(t.Schema, field)
-	case e.m.gemini && (t.Schema == nil || noProperties(t.Schema)):
+	case !e.m.claude && (t.Schema == nil || noProperties(t.Schema)):
 	case t.Schema == nil:
 		e.member("parameters")
 		e.raw(`{"type":"object","properties":{}}`)
