@@ -161,8 +161,23 @@ func (a *API) fromHeaders(q *call, body *object, o *runtime.Order) error {
 		_, err := q.client.role(byModel) // the model stays what it is: whoever executes the run reads it again
 		return err
 	}
+	if named == "" {
+		return q.client.mayUse(o.Model)
+	}
 	var err error
 	o.Role, err = q.client.role(named)
+	return err
+}
+
+// mayUse is an error when a model is the bare name of a role that the client may not use. Most models are no roles.
+func (c Client) mayUse(model string) error {
+	if model == "" || c.Roles == nil {
+		return nil
+	}
+	if _, err := c.Roles(model); !errors.Is(err, ErrRoleForbidden) {
+		return nil
+	}
+	_, err := c.role(model)
 	return err
 }
 

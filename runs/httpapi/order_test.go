@@ -122,6 +122,7 @@ func TestStartRefuses(t *testing.T) {
 		}
 		f("\nX-Hub-Role: nobody", `{"input":"a"}`, `404 "role \"nobody\" is not configured","param":null,"code":"model_not_found"`)
 		f("", `{"input":"a","model":"role:secret"}`, `403 "this key may not use role \"secret\"","param":null,"code":"role_forbidden"`)
+		f("", `{"input":"a","model":"secret"}`, `403 "this key may not use role \"secret\"","param":null,"code":"role_forbidden"`)
 		r.who.Roles = nil
 		if len(r.exec.orders) != 0 {
 			t.Errorf("%d runs were begun", len(r.exec.orders))
