@@ -74,7 +74,7 @@ func (m *messages) write(turns []neutral.Turn) error {
 	case neutral.System:
 		m.begin("system", turns[0].Name)
 		m.add(`,"content":"`)
-		m.raw(joined(parts, neutral.TextPart))
+		m.raw(joined(parts, neutral.TextPart, paragraph))
 		m.add(`"}`)
 	case neutral.User:
 		m.begin("user", turns[0].Name)
@@ -103,14 +103,20 @@ func (m *messages) begin(role, name string) {
 	}
 }
 
-// joined is the inside of the texts of a kind, each a paragraph.
-func joined(parts []*neutral.Part, kind neutral.PartKind) (inner []byte) {
+// What stands between texts that become one, as the inside of a literal.
+const (
+	paragraph = `\n\n`
+	line      = `\n`
+)
+
+// joined is the inside of the texts of a kind.
+func joined(parts []*neutral.Part, kind neutral.PartKind, between string) (inner []byte) {
 	for _, p := range parts {
 		if p.Kind != kind || p.Text.Empty() {
 			continue
 		}
 		if len(inner) > 0 {
-			inner = append(inner, `\n\n`...)
+			inner = append(inner, between...)
 		}
 		inner = append(inner, p.Text.Inner()...)
 	}
@@ -200,7 +206,7 @@ func audioFormat(kind string) string {
 // assistant writes what the model has thought, said and called.
 func (m *messages) assistant(parts []*neutral.Part, name string) {
 	m.begin("assistant", name)
-	text, refusal := joined(parts, neutral.TextPart), joined(parts, neutral.RefusalPart)
+	text, refusal := joined(parts, neutral.TextPart, paragraph), joined(parts, neutral.RefusalPart, paragraph)
 	calls := slices.ContainsFunc(parts, func(p *neutral.Part) bool { return p.Kind == neutral.ToolCallPart })
 	m.raw(appendText([]byte(`,"content":`), text, !calls && len(refusal) == 0))
 	if len(refusal) > 0 {
@@ -258,7 +264,7 @@ func (m *messages) recall(parts []*neutral.Part, calls bool) {
 		m.raw(details[:len(details)-1])
 		m.add(`]`)
 	}
-	switch thought := joined(plain, neutral.ReasoningPart); {
+	switch thought := joined(plain, neutral.ReasoningPart, paragraph); {
 	case len(thought) == 0:
 	case calls && wantsThoughts(m.t.Model):
 		m.raw(appendText([]byte(`,"reasoning_content":`), thought, false))
@@ -293,7 +299,7 @@ func (m *messages) result(p *neutral.Part) error {
 		texts = texts && p.Result[i].Kind == neutral.TextPart
 	}
 	if texts {
-		m.raw(appendText(nil, joined(parts, neutral.TextPart), true))
+		m.raw(appendText(nil, joined(parts, neutral.TextPart, line), true))
 	} else if err := m.content(parts); err != nil {
 		return err
 	}
