@@ -164,6 +164,7 @@ var revealers = map[string]string{
 	"books.go":               "connects to Redis, hands a runtime the key that it is called with",
 	"secrets.go":             "tells the journal's redactor what to take out",
 	"accounts.go":            "hands a credential to the prober, which sends it",
+	"doctor_places.go":       "connects to Redis",
 	"doctor_credentials.go":  "reads when a token says it expires",
 	"configs/admin_block.go": "refuses a weak signing secret",
 	"configs/auth_config.go": "tells a key from a token",

@@ -60,7 +60,7 @@ func examine(ctx context.Context, w world, path string, offline bool) []finding 
 	}
 	findings = append(findings, examineCredentials(cfg, time.Now())...)
 	findings = append(findings, examinePort(ctx, "proxy", cfg.Proxy.Listen), examinePort(ctx, "admin", cfg.Admin.Listen))
-	findings = append(findings, examineDataDir(cfg.Server.DataDir), examineRedis(cfg))
+	findings = append(findings, examineDataDir(cfg.Server.DataDir), examineRedis(ctx, cfg, offline))
 	if offline {
 		return append(findings, examineClock(time.Now(), time.Time{}), finding{fine, "upstream", "not looked at: --offline"})
 	}

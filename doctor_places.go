@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"hermes-hub/configs"
+	"hermes-hub/runs/redisstore"
 )
 
 // examinePort tells whether a plane could listen on its address. An address that a running hub holds is in good hands.
@@ -114,10 +117,25 @@ func cause(err error) error {
 	return err
 }
 
-// examineRedis tells what is made of the shared state's address.
-func examineRedis(cfg *configs.Config) finding {
-	if cfg.Server.RedisURL.Empty() {
+// examineRedis tells whether the Redis that is to be shared answers, and whether it keeps what it is given.
+func examineRedis(ctx context.Context, cfg *configs.Config, offline bool) finding {
+	switch {
+	case cfg.Server.RedisURL.Empty():
 		return finding{fine, "redis", "not configured: this hub shares its state with no other"}
+	case offline:
+		return finding{fine, "redis", "not looked at: --offline"}
 	}
-	return finding{odd, "redis", "configured, and not used: this version shares its state with no other hub"}
+	client, err := newRedis(cfg.Server.RedisURL.Reveal(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return finding{broken, "redis", err.Error()}
+	}
+	defer client.Close()
+	warnings, err := redisstore.New(client, redisstore.Options{}).Check(ctx)
+	switch {
+	case err != nil:
+		return finding{broken, "redis", err.Error() + ": runs are kept in memory until it does"}
+	case len(warnings) > 0:
+		return finding{odd, "redis", strings.Join(warnings, "; ")}
+	}
+	return finding{fine, "redis", "answers, and keeps what it is given"}
 }

@@ -142,7 +142,8 @@ func TestDoctorFindings(t *testing.T) {
 	f(1, "is not there: sign in", offline, auth, oauth(filepath.Join(dir, "nothing")))
 
 	f(1, "FAIL  port        proxy plane, "+taken.Addr().String()+": bind: address already in use", offline, `listen: "127.0.0.1:0", admin`, `listen: "`+taken.Addr().String()+`", admin`)
-	f(0, "warn  redis       configured, and not used", offline, "server: {", "server: {redis_url: \"redis://:canary@127.0.0.1:1\", ")
+	f(0, "ok    redis       not looked at: --offline", offline, "server: {", "server: {redis_url: \"redis://:canary@127.0.0.1:1\", ")
+	f(1, "FAIL  redis       redis is unavailable: no connection: runs are kept in memory until it does", nil, "server: {", "server: {redis_url: \"redis://:canary@127.0.0.1:1\", ")
 }
 
 func TestDoctorWithoutAFile(t *testing.T) {
