@@ -133,7 +133,7 @@ func examineRedis(ctx context.Context, cfg *configs.Config, offline bool) findin
 	warnings, err := redisstore.New(client, redisstore.Options{}).Check(ctx)
 	switch {
 	case err != nil:
-		return finding{broken, "redis", err.Error() + ": runs are kept in memory until it does"}
+		return finding{broken, "redis", strings.TrimPrefix(err.Error(), "check: ") + ": runs are kept in memory until it does"}
 	case len(warnings) > 0:
 		return finding{odd, "redis", strings.Join(warnings, "; ")}
 	}
