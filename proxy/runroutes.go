@@ -131,13 +131,12 @@ func (p *Proxy) roleID(carrier, name string, allowed []string) (string, error) {
 	}
 }
 
-// within is an address as it is without the role in front, its path cleaned. An escaped slash in a segment stays one.
+// within is an address as it is without the role in front, its path cleaned. What is escaped in a segment stays in it: a
+// slash ends none, and dots lead nowhere.
 func within(u *url.URL, bound bool) *url.URL {
 	inner := *u
-	inner.Path = withoutRole(u.Path, bound)
-	if u.RawPath != "" {
-		inner.RawPath = withoutRole(u.RawPath, bound) // where it does not stand for Path any more, net/url forgets it
-	}
+	inner.RawPath = withoutRole(u.EscapedPath(), bound)
+	inner.Path, _ = url.PathUnescape(inner.RawPath) // it is a part of what was well escaped
 	return &inner
 }
 

@@ -87,6 +87,8 @@ func TestRunRoutes(t *testing.T) {
 	f("GET", "/v1/runs/run_1/events?after_seq=5", "", "key-all", "runs GET /v1/runs/run_1/events?after_seq=5"+all)
 	f("GET", "/v1/runs/run_1/events/?after_seq=5", "", "key-all", "runs GET /v1/runs/run_1/events?after_seq=5"+all)
 	f("GET", "/v1/runs/a%2Fb/events", "", "key-all", "runs GET /v1/runs/a%2Fb/events?"+all)
+	f("GET", "/v1/sessions/a%2f..%2Fb/runs", "", "key-all", "runs GET /v1/sessions/a%2f..%2Fb/runs?"+all) // was session b's
+	f("GET", "/v1/sessions/%2e%2e/runs", "", "key-all", "runs GET /v1/sessions/%2e%2e/runs?"+all)         // was the list of all runs
 	f("GET", "/v1/runs/../runs//x", "", "key-all", "runs GET /v1/runs/x?"+all)
 	f("DELETE", "/v1/sessions/s%201", "", "key-all", "runs DELETE /v1/sessions/s%201?"+all)
 	f("PUT", "/v1/runs/x", "", "key-all", "runs PUT /v1/runs/x?"+all)
