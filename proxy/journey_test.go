@@ -45,21 +45,21 @@ func TestJourney(t *testing.T) {
 	}
 }
 
-func journey(t *testing.T, from, to place) {
-	t.Helper()
-	thinking := func(req simulator.Request) simulator.Answer {
-		if len(req.Results) > 0 || req.LastRole == "tool" {
-			return simulator.Answer{Text: "It is sunny."}
-		}
-		return simulator.Answer{Text: "Let me see.", Reasoning: "The weather, then.", ToolCalls: []simulator.ToolCall{
-			{Name: "weather", Arguments: `{"city":"Paris"}`}, {Name: "weather", Arguments: `{"city":"Rome"}`},
-		}}
+var journeyModels = []string{"sim-1", "claude-sonnet-5", "gpt-5.5", "gemini-3-pro", "claude-sonnet-4-5"}
+
+// weatherTeller thinks, says a word and calls a tool twice; with the results it answers.
+func weatherTeller(req simulator.Request) simulator.Answer {
+	if len(req.Results) > 0 || req.LastRole == "tool" {
+		return simulator.Answer{Text: "It is sunny."}
 	}
-	var accounts []simulator.Account
-	for _, name := range []string{"a", "b"} {
-		accounts = append(accounts, simulator.Account{Name: name, Key: "sk-upstream-" + name, Models: []string{"sim-1", "claude-sonnet-5", "gpt-5.5", "gemini-3-pro", "claude-sonnet-4-5"}, Answer: thinking})
-	}
-	bubble(t, setup{accounts: accounts, keys: signedIn{}, profiles: func(ps []router.Profile) {
+	return simulator.Answer{Text: "Let me see.", Reasoning: "The weather, then.", ToolCalls: []simulator.ToolCall{
+		{Name: "weather", Arguments: `{"city":"Paris"}`}, {Name: "weather", Arguments: `{"city":"Rome"}`},
+	}}
+}
+
+// travelling makes the first two accounts these places.
+func travelling(from, to place) func([]router.Profile) {
+	return func(ps []router.Profile) {
 		codex, _ := router.ProviderByID("openai-codex")
 		for i, p := range []place{from, to} {
 			ps[i].Protocol, ps[i].ModelMap = p.protocol, map[string]string{"sim-1": p.model}
@@ -67,7 +67,16 @@ func journey(t *testing.T, from, to place) {
 				ps[i].Provider, ps[i].BaseURL = codex, strings.TrimSuffix(ps[i].BaseURL, "/v1")+"/backend-api/codex"
 			}
 		}
-	}}, func(t *testing.T, r *rig) {
+	}
+}
+
+func journey(t *testing.T, from, to place) {
+	t.Helper()
+	var accounts []simulator.Account
+	for _, name := range []string{"a", "b"} {
+		accounts = append(accounts, simulator.Account{Name: name, Key: "sk-upstream-" + name, Models: journeyModels, Answer: weatherTeller})
+	}
+	bubble(t, setup{accounts: accounts, keys: signedIn{}, profiles: travelling(from, to)}, func(t *testing.T, r *rig) {
 		const tools = `"tools":[{"type":"function","function":{"name":"weather","description":"now","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}}],"reasoning_effort":"low"`
 		question := `{"role":"user","content":"How is the weather?"}`
 		first := r.chat(`{"model":"sim-1",` + tools + `,"messages":[` + question + `]}`)

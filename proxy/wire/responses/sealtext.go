@@ -15,6 +15,10 @@ import (
 // A client gives it back as it came, like any other; the hub knows from it whose it is, and that it is a call's.
 const foreignSeal = "hub:"
 
+// unsealed is what a thought has that nobody has sealed: an item of nothing but a name and a text would be looked up, by the
+// name, where OpenAI keeps answers.
+const unsealed = foreignSeal + ":0::"
+
 // SealText is a seal as it stands in a client's conversation; call is the id of the call that it belongs to, "" = none.
 func SealText(s neutral.Seal, call string) string {
 	if s.Format == neutral.SealOpenAI && call == "" {
@@ -45,7 +49,7 @@ func openSeal(text string) (s neutral.Seal, call string) {
 	return neutral.Seal{Format: neutral.SealFormat(format), Data: fields[3], Hidden: fields[1] == "1"}, call
 }
 
-// ByOthers reports whether an encrypted_content was sealed by another provider than those that speak Responses.
+// ByOthers reports whether an encrypted_content is not of a provider that speaks Responses, so that none can open it.
 func ByOthers(value []byte) bool { return bytes.HasPrefix(value, []byte(foreignSeal)) }
 
 // SealedByOthers reports whether there may be any in a request.

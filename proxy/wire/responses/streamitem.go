@@ -190,6 +190,9 @@ func (s *Stream) done(dst []byte, t *told) []byte {
 	if s.reason() != "" {
 		status = "incomplete"
 	}
+	if t.kind == "reasoning" && t.seal == "" {
+		t.seal = unsealed
+	}
 	t.whole = t.append(nil, status)
 	t.parts, t.arguments = slices.Clip(t.parts), nil
 	for i := range t.parts {
