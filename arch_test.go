@@ -27,7 +27,7 @@ var floors = map[string]floor{
 	".": {
 		ours:  "admin admin/hub configs proxy proxy/hostname proxy/simulator quota quota/probe router router/credential runs runs/httpapi runs/memstore runs/redact runs/redisstore runs/runtime runs/runtime/fakehermes runs/sqlitestore telemetry telemetry/host",
 		third: "github.com/fsnotify/fsnotify github.com/redis/go-redis/v9 github.com/spf13/cobra github.com/prometheus/client_golang github.com/tidwall/gjson",
-		tests: "github.com/alicebob/miniredis/v2 github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5",
+		tests: "github.com/alicebob/miniredis/v2 github.com/google/go-cmp github.com/rogpeppe/go-internal github.com/golang-jwt/jwt/v5 github.com/santhosh-tekuri/jsonschema/v6",
 	},
 	"configs": {
 		ours:  "admin proxy proxy/hostname quota quota/probe router router/credential telemetry",

@@ -255,8 +255,10 @@ func TestCanaries(t *testing.T) {
 	w.absent(t, "metrics", metrics)
 	_, token, _ := command(t, w.getenv, "", "token", "--config", w.path, "--data-dir", w.data)
 	token = strings.TrimSpace(token)
-	_, leases := w.get(w.admn+"/admin/v1/leases", token)
-	w.absent(t, "leases", leases)
+	for _, path := range []string{"leases", "snapshot", "profiles", "quotas", "telemetry", "host"} {
+		_, told := w.get(w.admn+"/admin/v1/"+path, token)
+		w.absent(t, path, told, "header X-Hub-Session") // an operator sees whose session an agent serves (V12)
+	}
 	for _, args := range [][]string{
 		{"explain", "--role", "orchestrator"},
 		{"explain", "--role", "proxied", "--json"},
