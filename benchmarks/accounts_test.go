@@ -23,8 +23,8 @@ const chatPath = "/v1/chat/completions"
 
 var chatAccount = account{router.ProtocolChat, "openai-compatible", "gpt-5.5"}
 
-// way is a client in front of accounts of a kind. A chat client's is translated, where they are no chat accounts; any other
-// client's is passed through.
+// way is a client in front of accounts of a kind. It is translated where they speak another protocol, and passed through where
+// they speak the client's.
 type way struct {
 	name    string
 	path    string
@@ -47,9 +47,20 @@ func chatWays() []way {
 	return ways
 }
 
+// translatedWays are those of a chat client, and those of a client of Responses over accounts of every other protocol.
+func translatedWays() []way {
+	ways := chatWays()
+	for _, w := range chatWays() {
+		if w.account.protocol != router.ProtocolResponses {
+			ways = append(ways, way{"responses over " + w.name, "/v1/responses", w.account, `{"model":"` + w.account.model + `","input":"hi","stream":true}`})
+		}
+	}
+	return ways
+}
+
 // ways are those of all clients.
 func ways() []way {
-	return append(chatWays(),
+	return append(translatedWays(),
 		way{
 			"messages passed through", "/v1/messages",
 			account{router.ProtocolMessages, "claude", "claude-sonnet-4-5"},

@@ -11,10 +11,10 @@ const (
 	pieces = 200 // in a stream
 )
 
-// BenchmarkStream is a chat client's stream of 200 pieces from accounts of every protocol. One over chat accounts is passed
-// through, the others are translated: in at most 3 µs a piece.
+// BenchmarkStream is the stream of 200 pieces of a client of chat completions, or of Responses, from accounts of every protocol.
+// A chat client's over chat accounts is passed through, the others are translated: in at most 3 µs a piece.
 func BenchmarkStream(b *testing.B) {
-	for _, w := range chatWays() {
+	for _, w := range translatedWays() {
 		b.Run(w.name, func(b *testing.B) {
 			s := scriptOf(b, w, word)
 			s.check(b, w, word)
@@ -27,7 +27,7 @@ func BenchmarkStream(b *testing.B) {
 // A piece of a stream costs no allocation, whatever it is translated from, but for a buffer that grows now and then: the
 // budget is 6. What the request costs as a whole is taken off.
 func TestPieceAllocations(t *testing.T) {
-	for _, w := range chatWays() {
+	for _, w := range translatedWays() {
 		s := scriptOf(t, w, word)
 		s.check(t, w, word)
 		cost := func(pieces int) float64 {

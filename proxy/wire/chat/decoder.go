@@ -79,6 +79,9 @@ func (d *Decoder) Decode(name, data []byte, events []neutral.Event) ([]neutral.E
 			return events, fmt.Errorf("decode chunk of a chat completion: %w", err)
 		}
 	}
+	if len(c.usage) == 0 || c.usage[0] != '{' {
+		return events, nil
+	}
 	if u := wire.ReadUsage(c.usage); u.Known {
 		events = append(events, neutral.Event{Kind: neutral.Counted, Tool: -1, Usage: u})
 	}
@@ -132,7 +135,9 @@ func (d *Decoder) choice(choice, data []byte, events []neutral.Event) ([]neutral
 	if err != nil {
 		return events, err
 	}
-	d.spoke = d.spoke || slices.ContainsFunc(events[before:], func(e neutral.Event) bool { return e.Substance() })
+	for i := before; i < len(events) && !d.spoke; i++ {
+		d.spoke = events[i].Substance()
+	}
 	if d.whole || len(finish) <= 2 || finish[0] != '"' {
 		return events, nil
 	}
