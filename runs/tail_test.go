@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -82,4 +83,57 @@ func outputOf(t *testing.T, j *runs.Journal, id string) string {
 		t.Fatal(err)
 	}
 	return r.Output
+}
+
+// J28: of a response in the background each delta is kept as the account's event, too, and a key that came in pieces stood in
+// both. The words move between the events; their numbers stay, and none is missing.
+func TestSecretsInPiecesOfAResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := redact.New(nil)
+		j, store, stop := journal(t, func(o *runs.Options) {
+			o.Hold, o.Redact = r.Hold, func(_ runs.Type, p json.RawMessage) json.RawMessage { return r.JSON(p) }
+		})
+		w := begin(t, j, "r")
+		n := 0
+		say := func(item, text string) {
+			quoted, _ := json.Marshal(text)
+			object := fmt.Sprintf(`{"message_id":"%s","delta":%s,"raw":{"type":"response.output_text.delta","item_id":"%s","delta":%s,"logprobs":[{"token":%s}],"sequence_number":%d}}`, item, quoted, item, quoted, quoted, n)
+			add(t, w, runs.Raw{Family: runs.TypeTokenDelta, Object: json.RawMessage(object)})
+			n++
+		}
+		for _, letter := range "Ünd sk-abcdefghijklmnopqrst, dann" {
+			say("m1", string(letter))
+		}
+		say("m2", "next ")
+		say("m2", " one")
+		for _, piece := range []string{`{"key":"sk-abcdef`, `ghijklmnopqrst"}`} {
+			quoted, _ := json.Marshal(piece)
+			object := fmt.Sprintf(`{"raw":{"type":"response.function_call_arguments.delta","delta":%s,"sequence_number":%d}}`, quoted, n)
+			add(t, w, runs.Raw{Family: runs.TypeStatus, Object: json.RawMessage(object)})
+			n++
+		}
+		add(t, w, runs.RunDone{}, runs.RunClosed{})
+		sync(t, w)
+		var told, events strings.Builder
+		next := int64(0)
+		for _, e := range rows(t, store, "r") {
+			raw := gjson.GetBytes(e.Payload, "raw")
+			if !raw.Exists() {
+				continue
+			}
+			told.WriteString(gjson.GetBytes(e.Payload, "delta").Str)
+			events.WriteString(raw.Get("delta").Str)
+			if raw.Get("sequence_number").Int() != next || strings.Contains(raw.Get("logprobs").Raw, "q") {
+				t.Errorf("event %d is %s", next, raw)
+			}
+			next++
+		}
+		const want = "Ünd [redacted], dannnext  one"
+		if told.String() != want || events.String() != want+`{"key":"[redacted]"}` || next != int64(n) {
+			t.Errorf("told %q in %d events, and %q; want %q in %d", events.String(), next, told.String(), want, n)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
 }
