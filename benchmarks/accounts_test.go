@@ -58,9 +58,9 @@ func translatedWays() []way {
 	return ways
 }
 
-// ways are those of all clients.
+// ways are those of all clients whose answers need not be held. Responses say at their end again what they have said.
 func ways() []way {
-	return append(translatedWays(),
+	return append(chatWays(),
 		way{
 			"messages passed through", "/v1/messages",
 			account{router.ProtocolMessages, "claude", "claude-sonnet-4-5"},

@@ -123,6 +123,18 @@ func TestResponsesTranslated(t *testing.T) {
 	}
 }
 
+// A stream without an end is cut where too much of it would have to be kept: its protocol says everything again.
+func TestResponsesWithoutEnd(t *testing.T) {
+	a := accountsOfResponses()[0]
+	word := strings.Replace(a.text, "hi", strings.Repeat("x", 1<<20), 1)
+	r := behindCanned(t, a.protocol, nil, a.start+strings.Repeat(word, heldLimit>>20+1)+a.end)
+	r.want(r.send(http.MethodPost, "/v1/responses", responsesAsk), "200 profile=a attempts=1 code=upstream_interrupted cut")
+	r.settle()
+	if why := r.told.last().Err; why != "stream:too_large" {
+		t.Error(why)
+	}
+}
+
 // The event that ends a stream which broke off goes on where the stream was: its id, and the next number.
 func TestResponsesBrokenOff(t *testing.T) {
 	r := behindCanned(t, router.ProtocolChat, nil, accountsOfResponses()[0].start+accountsOfResponses()[0].text)

@@ -26,6 +26,8 @@ type teller interface {
 	Append(dst []byte, e *neutral.Event) []byte
 	// End appends what stands behind the last event of a whole answer.
 	End(dst []byte) []byte
+	// Held is how many bytes of the answer are kept, because the protocol says them again at its end.
+	Held() int
 	// fail appends the event by which the client learns that the rest will not come.
 	fail(dst []byte, e *refusal, request string) []byte
 }
@@ -67,6 +69,9 @@ func (t *try) response() responses.Stream {
 }
 
 type chatTeller struct{ chat.Stream }
+
+// Held is nothing.
+func (t *chatTeller) Held() int { return 0 }
 
 func (t *chatTeller) fail(dst []byte, e *refusal, request string) []byte {
 	return wire.AppendEvent(dst, nil, openAI.body(e, request))

@@ -9,6 +9,10 @@ import (
 	"hermes-hub/proxy/wire/neutral"
 )
 
+// heldLimit is how much of a streamed answer may be kept for a protocol that says it all again at its end. A model writes no
+// tenth of it.
+const heldLimit = 16 << 20
+
 // translation makes the stream of an account of another protocol one of the client's.
 type translation struct {
 	codec   *codec
@@ -44,6 +48,8 @@ func (t *translation) take(e *wire.Event, dst []byte, h *gist) []byte {
 	switch {
 	case err != nil:
 		h.nonsense = "stream:malformed"
+	case t.teller.Held() > heldLimit:
+		h.nonsense = "stream:too_large"
 	case t.decoder.Whole() && (mark || t.codec.marked):
 		dst = t.end(dst)
 		h.done = true

@@ -25,10 +25,14 @@ type Stream struct {
 	late   []neutral.Event
 	finish neutral.Finish
 	usage  wire.Usage
+	held   int
 }
 
 // Next is the number of the next event.
 func (s *Stream) Next() int64 { return s.next }
+
+// Held is about how many bytes of the answer are kept.
+func (s *Stream) Held() int { return s.held }
 
 // Append appends what one event is to the client. Failed appends nothing: how an error looks to a client is its caller's to
 // say. The end of an answer is told by End, because its usage may come behind it.
@@ -41,6 +45,7 @@ func (s *Stream) Append(dst []byte, e *neutral.Event) []byte {
 		return dst
 	}
 	dst = s.begin(dst)
+	s.held += len(e.Text) + len(e.Name) + len(e.Seal.Data)
 	switch e.Kind {
 	case neutral.Text:
 		return s.piece(dst, &textPart, e.Text)
