@@ -16,6 +16,11 @@ func (s Standing) Heard(b Block) Standing {
 	return s.with(bounded(blocks), s.buckets)
 }
 
+// Has reports whether anything of a block's cause stands, or has run out and is yet to be disproved.
+func (s Standing) Has(b Block) bool {
+	return slices.ContainsFunc(s.Blocks(time.Time{}), b.sameCause)
+}
+
 // Over is the Standing after it was disproved elsewhere that a block still stands: what is of its cause is gone, refused or
 // measured, but for what was seen after b.Since.
 func (s Standing) Over(b Block) Standing {

@@ -54,7 +54,10 @@ func (r *Router) hear(profileID, identity string, n News) (st quota.Standing, ok
 		next.Standings[i] = next.Standings[i].Over(b)
 	}
 	for _, b := range n.Blocks {
-		next.Standings[i] = next.Standings[i].Heard(b)
+		// What a call has just disproved here may still be on its way.
+		if st := next.Standings[i]; b.Since.After(s.proved[i]) || st.Has(b) {
+			next.Standings[i] = st.Heard(b)
+		}
 	}
 	after := next.Standings[i]
 	if before.Equal(after) && slices.Equal(s.outages, next.outages) {

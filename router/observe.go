@@ -81,7 +81,11 @@ func (r *Router) publishLesson(profileID string, c quota.Call, l lesson) (events
 		}
 		next.Standings[i] = after
 		events = append(events, s.Table.Settings.Threshold.crossed(s.Table.Profiles[i].ID, before, after, c.At)...)
-		freed = freed || lifted(before, after)
+		if lifted(before, after) {
+			freed = true
+			next.proved = slices.Clone(next.proved)
+			next.proved[i] = later(c.StartedAt, next.proved[i])
+		}
 		r.logTurn(s.Table.Profiles[i].ID, c, before, after)
 	}
 	learnt(i, l.own)

@@ -15,6 +15,7 @@ type Snapshot struct {
 
 	since      []time.Time       // by profile index: when the account took on its present identity; older evidence is another's
 	renewed    []time.Time       // by profile index: when its credential last changed; older refusals are of the one before
+	proved     []time.Time       // by profile index: when the call began that last disproved something
 	identified map[string]string // by profile id: the account that the credential names
 	twins      [][]int           // by profile index: the others of the same account
 	outages    []outage          // by number of the egress
@@ -28,11 +29,16 @@ func NewSnapshot(t *Table) *Snapshot {
 		Standings: make([]quota.Standing, len(t.Profiles)),
 		since:     make([]time.Time, len(t.Profiles)),
 		renewed:   make([]time.Time, len(t.Profiles)),
+		proved:    make([]time.Time, len(t.Profiles)),
 		outages:   make([]outage, len(t.egresses)),
 	}
 	s.pair()
 	return s
 }
+
+// Proved is when the call began that last disproved something which stood against profile i of the table: what was seen of it
+// until then is no evidence any more. Zero = none has.
+func (s *Snapshot) Proved(i int) time.Time { return s.proved[i] }
 
 // Occupancy tells how many slots are taken now, by profile index of the snapshot's table. Unlike the snapshot it moves.
 func (s *Snapshot) Occupancy() Occupancy {
@@ -72,7 +78,7 @@ func (s *Snapshot) withTable(t *Table, now time.Time) (*Snapshot, Change) {
 			next.since[i] = now
 		default:
 			c.Kept = append(c.Kept, p.ID)
-			next.Standings[i], next.since[i], next.renewed[i] = s.Standings[j], s.since[j], s.renewed[j]
+			next.Standings[i], next.since[i], next.renewed[i], next.proved[i] = s.Standings[j], s.since[j], s.renewed[j], s.proved[j]
 			if account, ok := s.identified[p.ID]; ok {
 				next.identified[p.ID] = account
 			}

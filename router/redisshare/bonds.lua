@@ -11,8 +11,8 @@ local ttl, kept = tonumber(ARGV[3]), tonumber(ARGV[4])
 local function text(n) return string.format('%d', n) end
 for i = 6, #ARGV, 3 do
   local at = now - tonumber(ARGV[i + 2])
-  local known = tonumber(string.match(redis.call('HGET', KEYS[2], ARGV[i]) or '', '^%d+'))
-  if not known or known <= at then
+  local known = string.match(redis.call('HGET', KEYS[2], ARGV[i]) or '', '^%d+')
+  if not known or tonumber(known) <= at then
     redis.call('ZADD', KEYS[1], text(now), ARGV[i])
     redis.call('HSET', KEYS[2], ARGV[i], text(at) .. ' ' .. ARGV[i + 1])
   end

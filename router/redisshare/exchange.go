@@ -15,7 +15,8 @@ func (s *Share) Learnt() { s.exchanging.ring() }
 // Cleared is router.Peers'.
 func (s *Share) Cleared(profile string) {
 	if a := s.known(profile); a != nil {
-		a.ledger.clear.Store(true)
+		now := s.now()
+		a.ledger.clear.Store(&now)
 		s.exchanging.ring()
 	}
 }
@@ -24,7 +25,7 @@ func (s *Share) Cleared(profile string) {
 type matter struct {
 	a       *slots
 	private func(quota.State) bool
-	cleared bool // by an operator
+	cleared *time.Time // by an operator
 	call
 }
 
@@ -51,8 +52,8 @@ func (s *Share) exchange(ctx context.Context, _ bool) {
 		got := m.told(err, when)
 		if got == nil {
 			l.stale.Store(true)
-			if m.cleared {
-				l.clear.Store(true)
+			if m.cleared != nil {
+				l.clear.CompareAndSwap(nil, m.cleared)
 			}
 			continue
 		}
@@ -72,10 +73,10 @@ func (s *Share) matter(snapshot *router.Snapshot, i int, p *router.Profile, now 
 	identity := snapshot.Identity(i)
 	l := &a.ledger
 	l.be(identity, s.o.Prefix+"{p:"+p.ID+"}:c:"+identity)
-	m := &matter{a: a, private: privateTo(p), cleared: l.clear.Swap(false)}
-	ops := l.operations(snapshot.Standings[i], m.private, now)
-	if m.cleared {
-		ops = append([]any{"clear", "", "", "", "", ""}, ops...)
+	m := &matter{a: a, private: privateTo(p), cleared: l.clear.Swap(nil)}
+	ops := l.operations(snapshot.Standings[i], m.private, snapshot.Proved(i), now)
+	if m.cleared != nil {
+		ops = append([]any{"clear", "", max(0, now.Sub(*m.cleared).Milliseconds()), "", "", ""}, ops...)
 	}
 	if stale := l.stale.Swap(false); len(ops) == 0 && l.read && !stale {
 		return nil

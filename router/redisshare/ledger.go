@@ -11,10 +11,10 @@ import (
 
 // ledger is what Redis is known to have of an account. But for the first fields it is the exchanging loop's.
 type ledger struct {
-	stale atomic.Bool            // there is something newer
-	clear atomic.Bool            // an operator has cleared the account here
-	key   atomic.Pointer[string] // nil = which account this is has not been told yet
-	stamp atomic.Pointer[string] // of what was read or written last
+	stale atomic.Bool               // there is something newer
+	clear atomic.Pointer[time.Time] // when an operator cleared the account here, which is yet to be told; nil = it is not
+	key   atomic.Pointer[string]    // nil = which account this is has not been told yet
+	stamp atomic.Pointer[string]    // of what was read or written last
 
 	identity string
 	read     bool // since the account is this one
@@ -54,9 +54,9 @@ func (l *ledger) be(identity, key string) {
 	l.key.Store(&key)
 }
 
-// operations are what is to be told: what this hub has seen and Redis does not know of, and what it has disproved. private
-// states are nobody else's concern.
-func (l *ledger) operations(st quota.Standing, private func(quota.State) bool, now time.Time) []any {
+// operations are what is to be told: what this hub has seen and Redis does not know of, and what it has disproved, by a call
+// that began at proved. private states are nobody else's concern.
+func (l *ledger) operations(st quota.Standing, private func(quota.State) bool, proved, now time.Time) []any {
 	if !l.read || st.Spotless() && len(l.records) == 0 {
 		return nil
 	}
@@ -76,7 +76,9 @@ func (l *ledger) operations(st quota.Standing, private func(quota.State) bool, n
 	for cause, r := range l.records {
 		// What is about to end is no longer there, and not because it was disproved.
 		if r.ours && longest[cause] == nil && r.stands(l.when.redis) && (r.until == forever || l.when.at(r.until).Sub(now) > slack) {
-			ops = append(ops, "over", cause, r.since, "", "", "")
+			if data, err := write(&r.block); err == nil { // nothing in it could be an error
+				ops = append(ops, "over", cause, max(0, now.Sub(proved).Milliseconds()), data, r.since, "")
+			}
 		}
 	}
 	return ops
@@ -97,7 +99,7 @@ func (l *ledger) tell(b *quota.Block, now time.Time) []any {
 	}
 	if r != nil {
 		cleared = max(cleared, r.cleared)
-		if r.since > cleared && r.stands(l.when.redis) && (r.until == forever || !b.Until.IsZero() && !lasts(b, l.when.at(r.until).Add(slack))) {
+		if !r.missing && r.since > cleared && r.stands(l.when.redis) && (r.until == forever || !b.Until.IsZero() && !lasts(b, l.when.at(r.until).Add(slack))) {
 			return nil
 		}
 	}
@@ -105,7 +107,7 @@ func (l *ledger) tell(b *quota.Block, now time.Time) []any {
 	if err != nil { // nothing in it could be
 		return nil
 	}
-	return []any{"block", b.Cause(), left, max(0, now.Sub(b.Since).Milliseconds()), data, cleared}
+	return []any{"block", b.Cause(), max(0, now.Sub(b.Since).Milliseconds()), data, left, cleared}
 }
 
 // lasts reports whether a block lasts longer than until; zero is for ever.
@@ -144,6 +146,12 @@ func (l *ledger) take(got *told, private func(quota.State) bool) router.News {
 		}
 		if r.stands(got.when.redis) && (first || old == nil || !old.stands(got.when.redis) || r.until > old.until || r.since > old.since) {
 			news.Blocks = append(news.Blocks, r.here(got.when))
+		}
+	}
+	for cause, r := range was {
+		if l.records[cause] == nil && r.ours && r.stands(got.when.redis) {
+			r.missing = true
+			l.records[cause] = r
 		}
 	}
 	return news

@@ -46,7 +46,7 @@ func loop(ctx context.Context, b, urgent bell, do func(ctx context.Context, roun
 	}
 }
 
-// What is said in the channel is who rings, what for and, but for bonds, about which profile.
+// What is said in the channel is who rings, what for and about which profile; none is the hubs themselves.
 const (
 	ringCount = "count"
 	ringNews  = "news"
@@ -62,12 +62,13 @@ func (s *Share) heard(message string) {
 	if hub == s.hub {
 		return
 	}
-	if what == ringBond {
-		s.bonding.ring()
-		return
+	a := s.hubs
+	if profile != "" {
+		a = s.known(profile)
 	}
-	a := s.known(profile)
 	switch {
+	case what == ringBond:
+		s.bonding.ring()
 	case a == nil:
 	case what == ringCount:
 		a.look.Store(true)

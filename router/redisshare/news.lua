@@ -2,13 +2,14 @@
 -- What is known of an account. KEYS[1] is a hash: a field is a cause, its value "<until>:<since>:<cleared>:<block>", in ms of
 -- this server's clock: until when it stands against the account, when it was seen last, and up to when what was seen of it
 -- has been disproved. A block stands while until > now and since > cleared; as long as it does, until and since only grow, and
--- cleared never shrinks. The field "#" is a stamp, which is another one after each change; "!" is when an operator cleared all.
+-- cleared never shrinks. The field "#" is a stamp, which is another one after each change; "!" is up to when an operator cleared
+-- all but a refused credential.
 --
 -- ARGV: channel, message, then operations of six words each:
---   clear - - - - -                      an operator cleared the account
---   over  <cause> <since> - - -          disproved, as far as it was known: seen then
---   block <cause> <left> <ago> <json> <cleared>   seen so many ms ago, for so many ms yet, -1 = for ever, by a hub that knows
---                                        of this cleared
+--   clear - <ago> - - -                     an operator cleared the account so many ms ago
+--   over  <cause> <ago> <json> <since> -    what was seen of it is disproved: up to so many ms ago, and as it was known
+--   block <cause> <ago> <json> <left> <cleared>   seen so many ms ago, and for so many ms yet, -1 = for ever, by a hub that
+--                                           knows of this cleared
 -- Returns: now; the stamp; "!"; then cause and value of each field.
 local KEEP = 600000    -- how long what is over is remembered, so that nobody's late word brings it back
 local DAY = 86400000
@@ -36,24 +37,19 @@ local function put(field, r)
 end
 
 local operation = {}
-function operation.clear()
-  cleared, changed = math.max(cleared, now), true
+function operation.clear(_, ago)
+  cleared, changed = math.max(cleared, now - tonumber(ago)), true
   redis.call('HSET', KEYS[1], '!', text(cleared))
-  for field, r in pairs(all) do
-    if not string.find(field, 'auth_required|', 1, true) then
-      r.cleared = math.max(r.cleared, r.since, now)
-      put(field, r)
-    end
-  end
 end
-function operation.over(field, since)
-  local r = all[field]
-  if r and tonumber(since) > r.cleared then
-    r.cleared = tonumber(since)
+function operation.over(field, ago, json, since)
+  local r = all[field] or { until_ = now, since = 0, cleared = 0, json = json }
+  local upTo = math.max(tonumber(since), now - tonumber(ago))
+  if upTo > r.cleared then
+    r.cleared = upTo
     put(field, r)
   end
 end
-function operation.block(field, left, ago, json, known)
+function operation.block(field, ago, json, left, known)
   local r = all[field] or { until_ = 0, since = 0, cleared = 0, json = '' }
   local upTo = r.cleared
   if not string.find(field, 'auth_required|', 1, true) then upTo = math.max(upTo, cleared) end

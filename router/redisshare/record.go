@@ -16,6 +16,7 @@ type record struct {
 	cleared int64 // what was seen up to here has been disproved
 	block   quota.Block
 	ours    bool // this hub knows of it: once it does not any more, it has disproved it
+	missing bool // Redis has lost it
 }
 
 // forever is the end of a block that has none.
