@@ -105,16 +105,22 @@ func TestHermesRunSurvivesKill(t *testing.T) {
 	}
 }
 
-// A response is made in the background, over an account that speaks Responses, and outlives the hub's stop; it is fetched,
-// streamed from any of its own sequence numbers, and deleted.
+// A response is made in the background, over accounts that speak Responses or chat completions, and outlives the hub's stop; it
+// is fetched, streamed from any of its own sequence numbers, and deleted.
 func TestBackgroundResponse(t *testing.T) {
+	for _, protocol := range []string{"responses", "chat"} {
+		t.Run(protocol, func(t *testing.T) { backgroundResponse(t, protocol) })
+	}
+}
+
+func backgroundResponse(t *testing.T, protocol string) {
 	_, base := upstream(t)
 	path, data := configFor(t, base, ""), t.TempDir()
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, path, strings.Replace(string(file), "provider: openai-compatible", "provider: openai-compatible\n    protocol: responses", 1))
+	put(t, path, strings.Replace(string(file), "provider: openai-compatible", "provider: openai-compatible\n    protocol: "+protocol, 1))
 	getenv := env(t, "KEY_FIRST", "canary-first", "KEY_SECOND", "canary-second")
 	p := start(t, getenv, "serve", "--config", path, "--data-dir", data)
 	made := p.told(http.StatusOK, http.MethodPost, "/v1/responses", `{"model":"sim-1","input":"Who are you?","background":true}`)
