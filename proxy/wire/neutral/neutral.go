@@ -1,12 +1,12 @@
 // Package neutral is the form in which a conversation crosses from one protocol to another. Traffic between equal protocols
 // never passes through it.
 //
-//	client's body ── chat.Decode ──► Request ── messages.Encode, responses.Encode, gemini.Encode ──► upstream's body
-//	client's stream ◄── chat.Stream ── Event, Event, … ◄── messages.Decoder, responses.Decoder, gemini.Decoder ── upstream's
+//	client's body ── Decode of chat, responses ──► Request ── Encode of chat, messages, responses, gemini ──► upstream's body
+//	client's stream ◄── Stream of chat, responses ── Event, Event, … ◄── Decoder of chat, messages, responses, gemini ── upstream's
 //
-// A Request holds what a chat completion can say and at least two protocols understand. What a target cannot express is
-// refused by its Encode with a *wire.FieldError in the client's words, or left out and named in Encoded.Dropped; nothing is
-// left out silently. An answer, streamed or whole, is a sequence of Events in one order: Started, then Text, Reasoning,
+// A Request holds what a client can say and at least two protocols understand. What a target cannot express is
+// refused by its Encode with a *wire.FieldError, or left out and named in Encoded.Dropped; nothing is left out silently. Members
+// are named as in a chat completion, and places as the client's body has them. An answer, streamed or whole, is a sequence of Events in one order: Started, then Text, Reasoning,
 // Sealed, Refusal, ToolStarted and ToolArguments as they come, Counted whenever usage is told, and Finished or Failed last.
 //
 // Texts stay JSON string literals on their whole way, quotes and escapes included: protocols agree on those, so a text is

@@ -7,6 +7,13 @@
 //	DecodeAnswer  a whole response → neutral.Events
 //	ForCodex      the edits that a client's own Responses body needs before the Codex backend takes it
 //
+// And it is the client's side: it reads a Responses request, and tells an answer as Responses tell theirs, whoever gave it.
+//
+//	Decode        body → neutral.Request      strict: what it does not understand is refused by name, or listed in Others
+//	Stream        neutral.Event → its events  every text is kept, because the protocol says it again at the end
+//	Answer        neutral.Event → one response
+//	Word          what a member is called here that an encoder has named as in a chat completion
+//
 // # A conversation as items
 //
 // The system's words in front of the conversation are the instructions; later ones are messages of the developer, in their
