@@ -69,6 +69,9 @@ func (a *app) state() telemetry.State {
 	for i, p := range router.Statuses(s, occ, now) {
 		ps := telemetry.ProfileState{Profile: p.ID, State: string(p.State), Leases: p.Held, LeaseLimit: p.Limit}
 		for _, b := range s.Standings[i].Buckets() {
+			if b.Source == quota.SourceSimulated { // a series cannot say so
+				continue
+			}
 			ps.Buckets = append(ps.Buckets, bucketState(b))
 			if b.SeenAt.After(ps.MeasuredAt) {
 				ps.MeasuredAt = b.SeenAt

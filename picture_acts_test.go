@@ -121,6 +121,9 @@ func TestOperatorActs(t *testing.T) {
 	if q := d.read("/quotas/first"); q.Get("source").String() != "simulated" || !q.Get("is_estimated").Bool() || q.Get("buckets.0.label_en").String() != "0% left (simulated)" {
 		t.Errorf("simulated: %s", q)
 	}
+	if _, metrics := d.get(d.admn+"/metrics", ""); strings.Contains(metrics, `bucket="first.5h"`) {
+		t.Error("a series cannot say that it is simulated")
+	}
 	node := d.read("/snapshot").Get("routing.orchestrator.nodes.0")
 	if got := d.chat(); got != "200 second" || node.Get("failover_reason").String() != "Primary исчерпал квоту (симуляция)" {
 		t.Errorf("%s is served; the node is %s", got, node)

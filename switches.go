@@ -80,5 +80,6 @@ func (a *app) flip(ctx context.Context, profile string, change func(*configs.Swi
 		return err
 	}
 	a.cfg.Store(next)
+	a.log.Info("accounts switched over the admin API", "profile", profile, "enabled", s.set.Enabled, "main", s.set.Main)
 	return nil
 }
