@@ -173,6 +173,9 @@ func TestRunOverAccounts(t *testing.T) {
 	if !live.done || live.text == "" || live.text != again.text || !slices.Equal(live.lines, again.lines) || run["output"] != live.text {
 		t.Errorf("live %q %v, replayed %q %v, output %v", live.text, live.lines, again.text, again.lines, run["output"])
 	}
+	if run["role"] != "orchestrator" || run["model"] != "sim-1" {
+		t.Errorf("role %v, model %v", run["role"], run["model"])
+	}
 	if run["status"] != "completed" || run["terminal_state"] != "completed" || run["last_event_id"] != live.last {
 		t.Errorf("the run object is %v; the last id seen is %s", run, live.last)
 	}

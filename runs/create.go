@@ -26,6 +26,9 @@ func (j *Journal) Create(ctx context.Context, runID string, o Origin, c Content,
 	b := w.batch([]draft{d})
 	b.Expect = 0
 	answers, err := j.o.Store.Append(ctx, []Batch{b})
+	if ctx.Err() == nil {
+		j.logCommits(err)
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("create run %s: %w", runID, err)
 	}

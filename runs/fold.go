@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -94,6 +95,10 @@ func (f *Fold) goOn(t Type, p gjson.Result) {
 		f.stand(p)
 	case TypeStatus:
 		f.stand(p)
+	case TypeProgress:
+		if p.Get("phase").Str == PhaseRoute {
+			f.run.Model, f.run.Role, f.run.Profile = cmp.Or(f.run.Model, p.Get("model").Str), cmp.Or(f.run.Role, p.Get("role").Str), cmp.Or(p.Get("profile").Str, f.run.Profile)
+		}
 	case TypeTokenDelta:
 		if !p.Get("recovery_control").Bool() { // said by the journal, not by the model
 			f.text.WriteString(p.Get("delta").Str)

@@ -119,7 +119,14 @@ type Progress struct {
 	Phase      string `json:"phase,omitempty"`
 	Text       string `json:"text"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
+
+	Model   string `json:"model,omitempty"` // with Phase PhaseRoute: who answers
+	Role    string `json:"role,omitempty"`
+	Profile string `json:"profile,omitempty"`
 }
+
+// PhaseRoute is a Progress that tells who answers.
+const PhaseRoute = "route"
 
 // ToolStarted opens a tool's card.
 type ToolStarted struct {

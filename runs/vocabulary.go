@@ -55,7 +55,7 @@ var families = map[Type]family{
 		{"delta", [2]string{"delta", "text"}},
 	}},
 	TypeReasoningDone: {words: [2]string{"reasoning.available", ""}, minor: true, members: same("text"), kept: []string{"block_id"}},
-	TypeProgress:      {minor: true, kept: []string{"phase", "tool_call_id"}},
+	TypeProgress:      {minor: true, kept: []string{"phase", "tool_call_id", "model", "role", "profile"}},
 	TypeToolStarted: {words: [2]string{"tool.started", "tool"}, members: append(same("preview", "args"),
 		member{"name", [2]string{"tool", "name"}}, member{"tool_call_id", [2]string{"tool_call_id", "tid"}},
 	), kept: []string{"tool_call_id", "name", "started_at"}},

@@ -139,7 +139,10 @@ func (x *completionRun) announce(w *runs.Writer, h http.Header) {
 		tell("failover", "Accounts before this one failed: %s.", strings.ReplaceAll(reasons, ",", ", "))
 	}
 	if r.profile != "" {
-		tell("route", "Account %s answers with %s.", r.profile, cmp.Or(r.model, "its model"))
+		_ = w.Append(runs.Progress{
+			Phase: runs.PhaseRoute, Text: fmt.Sprintf("Account %s answers with %s.", r.profile, cmp.Or(r.model, "its model")),
+			Model: r.model, Role: r.role, Profile: r.profile,
+		})
 	}
 	if dropped := h.Get("X-Hub-Dropped-Params"); dropped != "" {
 		tell("dropped_params", "The account does not know these parameters: %s.", dropped)
