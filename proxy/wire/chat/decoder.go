@@ -3,7 +3,6 @@ package chat
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/neutral"
@@ -20,6 +19,7 @@ type Decoder struct {
 	calls   []callTold
 	held    []neutral.Seal // of calls that are still to come
 	whole   bool           // it has said why it ended
+	broken  bool           // it has told an error
 }
 
 // endMark is what stands behind a stream.
@@ -61,7 +61,7 @@ func (d *Decoder) Decode(name, data []byte, events []neutral.Event) ([]neutral.E
 	case string(data) == endMark:
 		return d.marked(events), nil
 	case string(name) == "error":
-		return append(events, failed(data)), nil
+		return d.failed(data, events), nil
 	case string(name) == "ping":
 		return events, nil
 	}
@@ -70,7 +70,7 @@ func (d *Decoder) Decode(name, data []byte, events []neutral.Event) ([]neutral.E
 		return events, fmt.Errorf("decode chunk of a chat completion: %w", err)
 	}
 	if c.fault != nil {
-		return append(events, failed(data)), nil
+		return d.failed(data, events), nil
 	}
 	events = d.start(&c, events)
 	choices := wire.Array(c.choices)
@@ -90,14 +90,15 @@ func (d *Decoder) Decode(name, data []byte, events []neutral.Event) ([]neutral.E
 
 // marked is the end mark. Behind an answer that has not said why it ended, it says that it did.
 func (d *Decoder) marked(events []neutral.Event) []neutral.Event {
-	if d.whole || !d.spoke {
+	if d.whole || d.broken || !d.spoke {
 		return events
 	}
 	return d.finish("stop", events)
 }
 
-func failed(fault []byte) neutral.Event {
-	return neutral.Event{Kind: neutral.Failed, Tool: -1, Fault: fault}
+func (d *Decoder) failed(fault []byte, events []neutral.Event) []neutral.Event {
+	d.broken = true
+	return append(events, neutral.Event{Kind: neutral.Failed, Tool: -1, Fault: fault})
 }
 
 // start tells that the answer has begun, once.
@@ -143,7 +144,7 @@ func (d *Decoder) choice(choice, data []byte, events []neutral.Event) ([]neutral
 	}
 	switch why := said(finish); why {
 	case "error", "error_finish", "insufficient_system_resource":
-		return append(events, failed(data)), nil
+		return d.failed(data, events), nil
 	default:
 		return d.finish(why, events), nil
 	}
@@ -178,18 +179,14 @@ func DecodeAnswer(body []byte, events []neutral.Event) ([]neutral.Event, error) 
 	switch {
 	case err != nil:
 		return events, fmt.Errorf("decode chat completion: %w", err)
-	case c.fault != nil:
-		return append(events, failed(body)), nil
-	case len(c.choices) == 0 || c.choices[0] != '[':
+	case c.fault == nil && (len(c.choices) == 0 || c.choices[0] != '['):
 		return events, errors.New("decode chat completion: it has no choices")
 	}
 	var d Decoder
-	before := len(events)
 	if events, err = d.Decode(nil, body, events); err != nil {
 		return events, err
 	}
-	bad := slices.ContainsFunc(events[before:], func(e neutral.Event) bool { return e.Kind == neutral.Failed })
-	if events = d.marked(events); !d.whole && !bad { // a whole object is an end by itself, but not of nothing
+	if events = d.marked(events); !d.whole && !d.broken { // a whole object is an end by itself, but not of nothing
 		return events, errors.New("decode chat completion: it has no answer")
 	}
 	return events, nil
