@@ -98,7 +98,7 @@ func newApp(ctx context.Context, cfg *configs.Config, log *slog.Logger) (_ *app,
 	calls.proxy = a.proxy
 	a.books.settle = a.proxy.Settle
 	a.admin = admin.New(admin.Options{
-		Config: cfg.Admin, Verifier: verifier, Registry: registry, Explainer: &explainer{a.router, a.trails},
+		Config: cfg.Admin, Verifier: verifier, Registry: registry, Explainer: &explainer{a.router, a.trails, a.picture.seq},
 		Leases: a.router.Leases, Runs: http.HandlerFunc(routes.ServeAdmin), Picture: a.shown(),
 		Ready: a.ready, Version: admin.VersionInfo{Version: version, Commit: commit(), GoVersion: runtime.Version()}, Logger: log,
 	})

@@ -101,6 +101,7 @@ func bucketState(b quota.Bucket) telemetry.BucketState {
 type explainer struct {
 	router *router.Router
 	trails *router.Trails
+	seq    func() uint64 // of the newest picture
 }
 
 // Explain answers one query.
@@ -123,5 +124,7 @@ func (e *explainer) Explain(_ context.Context, q admin.ExplainQuery) (router.Exp
 	}
 	var p router.Plan
 	e.router.PlanAt(router.Query{Role: role.Role, Model: role.Model, AnyNode: role.AnyNode, Session: q.Session}, at, &p)
-	return router.Explain(&p, role.Source, nil, ""), nil
+	told := router.Explain(&p, role.Source, nil, "")
+	told.SnapshotSeq = e.seq()
+	return told, nil
 }

@@ -143,7 +143,7 @@ func (a *app) openPicture(ctx context.Context, cfg *configs.Config) error {
 		return err
 	}
 	a.picture = openPicture(ctx, a.router, a.accounts, a.books.db, a.log)
-	a.accounts.told = a.picture.credentialChanged
+	a.accounts.told, a.trails.Seq = a.picture.credentialChanged, a.picture.seq
 	if next == cfg {
 		return nil
 	}
@@ -163,6 +163,9 @@ func (a *app) touch() {
 func (p *picture) credentialChanged(profile string) {
 	_ = p.store.CredentialChanged(context.Background(), profile) // it has told the log, and the next look tries again
 }
+
+// seq is that of the newest picture.
+func (p *picture) seq() uint64 { return p.store.Current().Stamp().Seq }
 
 // reload takes over what a reload may change.
 func (p *picture) reload(t *router.Table) {

@@ -237,8 +237,8 @@ func (d *desk) agrees(seq uint64, want turn) {
 			d.t.Errorf("step %d: is_active %s", i, n.Get("is_active"))
 		}
 	}
-	if got := d.post(http.StatusOK, "/explain", `{"role":"orchestrator"}`).Get("chosen").String(); got != want.active {
-		d.t.Errorf("explain chooses %q, want %q", got, want.active)
+	if got := d.post(http.StatusOK, "/explain", `{"role":"orchestrator"}`); got.Get("chosen").String() != want.active || got.Get("snapshot_seq").Uint() < seq {
+		d.t.Errorf("explain chooses %q of snapshot %s, want %q of %d", got.Get("chosen"), got.Get("snapshot_seq"), want.active, seq)
 	}
 	all := d.read("/telemetry?role=orchestrator&window=1h")
 	if calls, left := all.Get("total_calls").Int(), all.Get("failovers_count").Int(); calls != want.calls || left != want.failovers || all.Get("failover_reasons.quota_exhausted").Int() != left {

@@ -8,6 +8,8 @@ const trailsCap = 512
 // Trails remembers what became of the last finished requests, for the explain view. The zero value is empty and ready.
 // Recording copies plain memory that the ring already owns; rendering waits until somebody asks.
 type Trails struct {
+	Seq func() uint64 // of the snapshot that people see, at any moment; set before the first Record; nil = trails tell the router's own version
+
 	mu   sync.Mutex
 	ring [trailsCap]trail
 	next int
@@ -39,6 +41,9 @@ func (t *Trails) Record(id string, p *Plan, source RoleSource, tried []Tried) {
 		delete(t.byID, kept.id)
 	}
 	kept.keep(id, p, source, tried)
+	if t.Seq != nil {
+		kept.snapshot.Version = t.Seq()
+	}
 	t.byID[id] = t.next
 	t.next = (t.next + 1) % trailsCap
 }

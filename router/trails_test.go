@@ -23,6 +23,11 @@ func TestTrails(t *testing.T) {
 		t.Errorf("a request that was sent to nobody: %+v", e)
 	}
 	trails.Record("req-3", &Plan{}, RoleExplicit, nil)
+	trails.Seq = func() uint64 { return 77 }
+	trails.Record("req-4", p, RoleExplicit, nil)
+	if e, _ := trails.Find("req-4"); e.SnapshotSeq != 77 {
+		t.Errorf("it tells of snapshot %d", e.SnapshotSeq)
+	}
 	for _, id := range []string{"req-3", "", "req-9"} {
 		if _, ok := trails.Find(id); ok {
 			t.Errorf("%q has a story", id)
