@@ -11,12 +11,12 @@ import (
 // X05: the same suite against the double, without any Redis, and against the real thing.
 func TestStoreDouble(t *testing.T) {
 	c := double(t)
-	storetest.Run(t, func(testing.TB) runs.Store { return store(c) })
+	storetest.Run(t, func(testing.TB) runs.Store { return unhurried(c) })
 }
 
 func TestStore(t *testing.T) {
-	c := serve(t).client(t)
-	storetest.Run(t, func(testing.TB) runs.Store { return store(c) })
+	c := patient(t, serve(t).addr)
+	storetest.Run(t, func(testing.TB) runs.Store { return unhurried(c) })
 }
 
 func TestStoreReopened(t *testing.T) {

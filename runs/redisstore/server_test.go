@@ -139,7 +139,7 @@ func await(t testing.TB, what string, happened func() bool) {
 
 // double is a client of an in-process double of Redis, which does not know the first line of a script.
 func double(t testing.TB) *redis.Client {
-	c := client(t, miniredis.RunT(t).Addr())
+	c := patient(t, miniredis.RunT(t).Addr()) // it is no quick one under the race detector
 	c.AddHook(firstLines{})
 	return c
 }
@@ -168,6 +168,11 @@ var prefixes atomic.Int64
 func nextPrefix() string { return fmt.Sprintf("hh%d:", prefixes.Add(1)) }
 
 // store is an empty one: it has keys of its own.
+// unhurried is a store that is tried for what it does, and not for how fast the machine is.
+func unhurried(c redis.UniversalClient) *redisstore.Store {
+	return redisstore.New(c, redisstore.Options{Prefix: nextPrefix(), Timeout: time.Minute})
+}
+
 func store(c redis.UniversalClient) *redisstore.Store {
 	return redisstore.New(c, redisstore.Options{Prefix: nextPrefix()})
 }
