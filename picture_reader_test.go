@@ -127,17 +127,18 @@ claude baseline Данные лимитов ещё не получены
 		t.Errorf("with + what was drawn:\n%s", diff)
 	}
 	fits(t, d.compiledSchema(""), "snapshot", snapshot.Raw)
-	told := snapshot.Raw
+	var told strings.Builder
+	told.WriteString(snapshot.Raw)
 	for name, last := "", ""; last != "go"; {
 		var payload gjson.Result
 		name, payload = events.next()
 		fits(t, d.compiledSchema("#/$defs/"+name), name, payload.Raw)
-		if told += payload.Raw; name == "AGENT_UPDATED" {
+		if told.WriteString(payload.Raw); name == "AGENT_UPDATED" {
 			last = payload.Get("agent.assigned_profile_id").String()
 		}
 	}
-	if strings.Contains(told, "canary") {
-		t.Errorf("a credential is told: %s", told)
+	if strings.Contains(told.String(), "canary") {
+		t.Errorf("a credential is told: %s", told.String())
 	}
 }
 

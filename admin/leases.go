@@ -9,7 +9,7 @@ import (
 
 // listLeases answers who holds which slot now, the newest lease first.
 func (a *Admin) listLeases(w http.ResponseWriter, r *http.Request) error {
-	part, err := readWindow(r.URL.Query())
+	part, err := readPart(r)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// readNamed is readWindow for a list that is sorted by names and has no other parameter.
-func readNamed(r *http.Request) (window, error) {
+// readPart is readWindow for a list that has no other parameter.
+func readPart(r *http.Request) (window, error) {
 	q, err := readQuery(r, "limit", "cursor")
 	if err != nil {
 		return window{}, err

@@ -183,7 +183,7 @@ func TestPictureRefusals(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", target, got, want)
 		}
 	}
-	for _, path := range []string{"/snapshot", "/snapshot.schema.json", "/events", "/profiles", "/profiles/a", "/quotas", "/quotas/a", "/telemetry", "/host"} {
+	for _, path := range []string{"/snapshot", "/snapshot.schema.json", "/events", "/profiles", "/profiles/a", "/quotas", "/quotas/a", "/telemetry", "/host", "/leases"} {
 		get(path+"?such=1", `400 invalid-request: the parameter "such" is not known here`)
 	}
 	get("/snapshot?min_seq=1&min_seq=2", `400 invalid-request: the parameter "min_seq" is given twice`)
@@ -274,6 +274,8 @@ func TestActions(t *testing.T) {
 	f("POST /profiles/x/enable", "", `switch x true → 404 unknown-profile: There is no profile "x".`)
 	s.fail = &LookError{errors.New("usage: status:500")}
 	f("POST /profiles/a/refresh", "", `refresh "a" → 502 look-failed: The provider could not be asked: usage: status:500`)
+	s.fail = fmt.Errorf("refresh account:a: %w", hub.ErrStopped)
+	f("POST /profiles/a/refresh", "", `refresh "a" → 503 stopping: The hub is stopping; ask again when it is back.`)
 	s.fail = errors.New("disk full at /secret")
 	f("POST /profiles/a/disable", "", "switch a false → 500 internal: The hub failed; its log says why, under this instance.")
 

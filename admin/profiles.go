@@ -113,6 +113,9 @@ func ofAction(profile string, err error) error {
 	if errors.Is(err, ErrUnknownProfile) {
 		return unknown("profile", profile)
 	}
+	if errors.Is(err, hub.ErrStopped) || errors.Is(err, context.Canceled) {
+		return newProblem(http.StatusServiceUnavailable, "stopping", "The hub is stopping; ask again when it is back.")
+	}
 	if failed, ok := errors.AsType[*LookError](err); ok {
 		return newProblem(http.StatusBadGateway, "look-failed", "The provider could not be asked: "+failed.Err.Error())
 	}
@@ -137,7 +140,7 @@ func (a *Admin) test(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *Admin) listProfiles(w http.ResponseWriter, r *http.Request) error {
-	part, err := readNamed(r)
+	part, err := readPart(r)
 	if err != nil {
 		return err
 	}

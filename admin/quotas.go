@@ -11,7 +11,7 @@ import (
 )
 
 func (a *Admin) listQuotas(w http.ResponseWriter, r *http.Request) error {
-	part, err := readNamed(r)
+	part, err := readPart(r)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,13 @@ import (
 func TestSwitched(t *testing.T) {
 	parse := func(accounts string) *Config {
 		t.Helper()
-		file := "roles: {r: {preferred_chain: [b]}}\nprofiles:\n"
-		for _, line := range strings.Split(accounts, ", ") {
+		var file strings.Builder
+		file.WriteString("roles: {r: {preferred_chain: [b]}}\nprofiles:\n")
+		for line := range strings.SplitSeq(accounts, ", ") {
 			id, keys, _ := strings.Cut(line, " ")
-			file += fmt.Sprintf("  %s: {provider: openai-compatible, custom_base_url: \"http://127.0.0.1:1\", auth_config: {api_key: k}, %s}\n", id, keys)
+			file.WriteString(fmt.Sprintf("  %s: {provider: openai-compatible, custom_base_url: \"http://127.0.0.1:1\", auth_config: {api_key: k}, %s}\n", id, keys))
 		}
-		c, err := Parse("f.yaml", []byte(file), func(string) string { return "" })
+		c, err := Parse("f.yaml", []byte(file.String()), func(string) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}

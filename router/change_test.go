@@ -92,12 +92,12 @@ func TestSimulateSteers(t *testing.T) {
 		t.Helper()
 		var p Plan
 		r.Plan(Query{Role: mustRole(t, tab, "r"), Model: "m"}, &p)
-		got := ""
+		var got strings.Builder
 		for _, n := range p.Nodes {
-			got += fmt.Sprintf("%s %s;", n.Profile.ID, n.Reason)
+			got.WriteString(fmt.Sprintf("%s %s;", n.Profile.ID, n.Reason))
 		}
-		if got != want {
-			t.Errorf("got %s, want %s", got, want)
+		if got.String() != want {
+			t.Errorf("got %s, want %s", got.String(), want)
 		}
 	}
 	simulate := func(percent float64) {
