@@ -25,6 +25,10 @@ func FuzzStreams(f *testing.F) {
 		{router.ProtocolResponses, "/v1/chat/completions", askStream},
 		{router.ProtocolGemini, "/v1/chat/completions", askStream},
 		{router.ProtocolCloudCode, "/v1/chat/completions", askStream},
+		{router.ProtocolChat, "/v1/responses", responsesAsk},
+		{router.ProtocolMessages, "/v1/responses", responsesAsk},
+		{router.ProtocolGemini, "/v1/responses", responsesAsk},
+		{router.ProtocolCloudCode, "/v1/responses", responsesAsk},
 	}
 	for i, o := range owns() {
 		f.Add(i, []byte(o.start+o.text+o.end))
@@ -33,6 +37,10 @@ func FuzzStreams(f *testing.F) {
 	for i, a := range accountsOfOthers() {
 		f.Add(3+i, []byte(a.start+a.text+a.end))
 		f.Add(3+i, []byte("event: error\ndata: "+a.refusal+"\n\n"))
+	}
+	for i, a := range accountsOfResponses() {
+		f.Add(7+i, []byte(a.start+a.text+a.end))
+		f.Add(7+i, []byte(a.start+a.text))
 	}
 	f.Fuzz(func(t *testing.T, way int, stream []byte) {
 		w := ways[max(way, -(way+1))%len(ways)]

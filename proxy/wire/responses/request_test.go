@@ -3,8 +3,11 @@ package responses
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/chat"
@@ -39,6 +42,50 @@ func TestRequestGolden(t *testing.T) {
 			"chat.json": indented(t, out.Body), "dropped": strings.Join(append(dropped, ""), "\n"), "responses.json": indented(t, again.Body),
 		}
 	})
+}
+
+// There and back: a request that was read and written for an account of Responses asks for what the client has asked for. Where
+// the two protocols are one, nothing is lost but what is no account's business.
+func TestRoundTrip(t *testing.T) {
+	f := func(members string, dropped ...string) {
+		t.Helper()
+		body := `{"model":"grok-4",` + members + `,"store":false}`
+		first, err := Decode([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := Encode(first, neutral.Target{Model: "grok-4"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := Decode(out.Body)
+		if err != nil {
+			t.Fatalf("%v in %s", err, out.Body)
+		}
+		var named []string
+		for _, name := range out.Dropped {
+			named = append(named, Word(name))
+		}
+		first.Others = nil
+		places := without(func(p string) bool { return p == "Path" || p == "Strict" })
+		if diff := cmp.Diff(first, second, places); diff != "" || !slices.Equal(named, dropped) {
+			t.Errorf("%s\nbecomes %s\ndropped %q, want %q\n%s", members, out.Body, named, dropped, diff)
+		}
+	}
+	const hi = `"input":"hi"`
+	f(hi)
+	f(hi + `,"instructions":"Be.","max_output_tokens":99,"temperature":0.5,"top_p":0.9,"user":"u","metadata":{"a":"b"},"service_tier":"flex","prompt_cache_key":"k"`)
+	f(hi + `,"reasoning":{"effort":"high","summary":"auto"},"include":["reasoning.encrypted_content"],"text":{"verbosity":"low","format":{"type":"json_schema","name":"n","strict":true,"schema":{"type":"object"}}}`)
+	f(hi+`,"text":{"format":{"type":"json_object"}},"truncation":"auto"`, "truncation")
+	f(hi+`,"tools":[{"type":"function","name":"f","description":"d","strict":true,"parameters":{"type":"object","properties":{"a":{}}}},{"type":"web_search"}],"tool_choice":{"type":"function","name":"f"},"parallel_tool_calls":false`, "tools[].web_search")
+	f(`"input":[{"role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"https://x.test/a.png","detail":"low"},{"type":"input_image","file_id":"f"},{"type":"input_file","file_url":"https://x.test/a.pdf"},{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,QUJD"}]}]`)
+	f(`"input":[{"role":"user","content":"hi"},{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"gAAA"},{"role":"assistant","content":[{"type":"output_text","text":"a"},{"type":"refusal","refusal":"b"}]},` +
+		`{"type":"function_call","call_id":"c","name":"f","arguments":"{"},{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"x"},{"type":"input_image","image_url":"data:image/png;base64,QUJD"}]},{"role":"developer","content":"now"},{"role":"user","content":"go"}]`)
+}
+
+// without leaves fields of these names out of a comparison.
+func without(leaves func(field string) bool) cmp.Option {
+	return cmp.FilterPath(func(p cmp.Path) bool { return leaves(strings.TrimPrefix(p.Last().String(), ".")) }, cmp.Ignore())
 }
 
 // What cannot be understood, or would make the answer another one, is refused by its name.
