@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -46,11 +47,12 @@ func (d draft) beside() string {
 	if raw.Get("delta").Type != gjson.String || !raw.Get("sequence_number").Exists() {
 		return ""
 	}
-	name := raw.Get("type").Str
+	var name strings.Builder
+	name.WriteString(raw.Get("type").Str)
 	for _, member := range []string{"item_id", "output_index", "content_index", "summary_index"} {
-		name += "|" + raw.Get(member).Raw
+		name.WriteString("|" + raw.Get(member).Raw)
 	}
-	return name
+	return name.String()
 }
 
 // handOn puts the tail that waited before a delta with an event of OpenAI's beside it. Each event keeps its number, which
