@@ -124,6 +124,9 @@ func TestOperatorActs(t *testing.T) {
 	if _, metrics := d.get(d.admn+"/metrics", ""); strings.Contains(metrics, `bucket="first.5h"`) {
 		t.Error("a series cannot say that it is simulated")
 	}
+	if got := d.post(http.StatusOK, "/explain", `{"role":"orchestrator"}`).Get("candidates.0.evidence.source").String(); got != "simulated" {
+		t.Errorf("explain rests it on %q", got)
+	}
 	node := d.read("/snapshot").Get("routing.orchestrator.nodes.0")
 	if got := d.chat(); got != "200 second" || node.Get("failover_reason").String() != "Primary исчерпал квоту (симуляция)" {
 		t.Errorf("%s is served; the node is %s", got, node)

@@ -248,6 +248,7 @@ func (d *desk) agrees(seq uint64, want turn) {
 	for _, line := range []string{
 		fmt.Sprintf(`hermes_hub_pipeline_active{profile=%q,role="orchestrator"} 1`, want.active),
 		fmt.Sprintf(`hermes_hub_failovers_total{reason="quota_exhausted",role="orchestrator"} %d`, want.failovers),
+		`hermes_hub_sse_subscribers{stream="events"} 1`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
 			d.t.Errorf("no %s in /metrics", line)
