@@ -134,7 +134,7 @@ func TestRecorderWords(t *testing.T) {
 	c.Text("I read ")
 	c.Left(3)
 	c.Text("it.")
-	c.Tool(proxy.ToolCall{ID: "call_1", Name: "read", Arguments: `{"path":"/work/a.go"}`})
+	c.Tool(proxy.ToolCall{ID: "call_1", Name: "read", Arguments: `{"path":"/home/me/a.go"}`})
 	c.Tool(proxy.ToolCall{ID: "call_2", Name: "read", Arguments: `{"path":`})
 	c.End(&telemetry.Exchange{Outcome: telemetry.Success})
 	r.want(r.rows(c, recordedRun), `of "laptop" session "s-1" end "completed" closed true`,
@@ -142,7 +142,7 @@ func TestRecorderWords(t *testing.T) {
 			`"metadata":{"endpoint":"/v1/chat/completions","request_id":"req_1","role_source":"explicit","stream":true,`+
 			`"task_id":"t","turn_id":"u","api_request_id":"q","session_id":"s","platform":"cli","provider":"p","base_url":"http://h/v1","api_mode":"chat","api_call_count":3}}`,
 		`reasoning.delta {"delta":"Hm."}`, `token.delta {"delta":"I read "}`, `journal.gap {"reason":"overload","dropped":3}`, `token.delta {"delta":"it."}`,
-		`tool.started {"tool_call_id":"call_1","name":"read","args":{"path":"/work/a.go"}}`, `tool.started {"tool_call_id":"call_2","name":"read","args":"{\"path\":"}`,
+		`tool.started {"tool_call_id":"call_1","name":"read","args":{"path":"/home/me/a.go"}}`, `tool.started {"tool_call_id":"call_2","name":"read","args":"{\"path\":"}`,
 		`done {}`, `run.closed {}`)
 }
 

@@ -114,7 +114,7 @@ func (r *rig) play(run string, ps ...runs.Payload) {
 	})
 }
 
-// The unmodified WebUI in gateway mode: start, text, tools, an approval, usage, the end; a failure; a cancellation (W01–W05,
+// The unmodified WebUI in gateway mode: start, text, tools, an approval, usage, the end; a failure; a cancellation (W01, W02, W03, W04, W05,
 // W13).
 func TestGateway(t *testing.T) {
 	f := func(want string, ps ...runs.Payload) {

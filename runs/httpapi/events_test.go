@@ -162,8 +162,8 @@ func TestNoStream(t *testing.T) {
 	})
 }
 
-// A run with its terminal row and no closing one: the stream ends two seconds later (J18), and at once when the closing row
-// comes; a run that goes on meanwhile is heard of every few seconds (I9).
+// A run with its terminal row and no closing one: the stream ends two seconds later (J18), whether that row was replayed or is
+// live (E05), and at once when the closing row comes; a run that goes on meanwhile is heard of every few seconds (I9).
 func TestStreamEnds(t *testing.T) {
 	rigged(t, nil, func(t *testing.T, r *rig) {
 		w := r.begin("r", runtime.Order{})

@@ -64,7 +64,7 @@ func executed(t *testing.T, f func(t *testing.T, r *rig)) {
 }
 
 // Over the executor itself: a run waits for an approval, is answered once, by its id (C07, C08), and ends; another is
-// cancelled, twice (C01, C02); what the runtime does not have is said (C09).
+// cancelled, twice (C01, C02), by a row of its own (J06); what the runtime does not have is said (C09).
 func TestOverExecutor(t *testing.T) {
 	executed(t, func(t *testing.T, r *rig) {
 		begin := func() string {
