@@ -171,7 +171,7 @@ func (r *room) add(p Page) {
 // view is the tail as one observer sees it.
 type view struct {
 	Page
-	reached bool            // the tail begins no later than the observer's cursor
+	reached bool            // the tail begins no later than the observer's cursor, and ends no sooner
 	more    bool            // there may be more: refresh again
 	heard   <-chan struct{} // closed when there may be
 }
@@ -182,7 +182,9 @@ func (r *room) after(seq int64) view {
 	defer r.mu.Unlock()
 	from := sort.Search(len(r.tail), func(i int) bool { return r.tail[i].Seq > seq })
 	rows := r.tail[from:]
-	return view{Page{r.head, rows[:min(len(rows), pageRows)]}, seq >= r.before, r.rung, r.heard}
+	// An observer that read by itself may have seen what this room has not heard of yet.
+	reached := seq >= r.before && seq <= r.head.Last
+	return view{Page{r.head, rows[:min(len(rows), pageRows)]}, reached, r.rung, r.heard}
 }
 
 // look makes the next refresh read when none has for so long.
