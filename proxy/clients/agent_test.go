@@ -48,7 +48,7 @@ func codexCLI() agent {
 	return agent{
 		name:  "Codex CLI",
 		npm:   "@openai/codex",
-		kinds: []kind{responsesAccount, chatAccount, messagesAccount},
+		kinds: []kind{responsesAccount, chatAccount, messagesAccount, geminiAccount},
 		command: func(hubURL, home string) (args, env []string) {
 			return []string{
 					filepath.Join(".bin", "codex"), "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access",
