@@ -187,13 +187,12 @@ func TestCallsUnderWayShow(t *testing.T) {
 
 	d.ask(http.MethodPost, "/r/orchestrator"+chatPath, chatBody, "X-Hub-Session", "s-7")
 	d.seen("a session", func(s gjson.Result) bool { return s.Get("agents.0.session_id").String() == "s-7" })
-	if got := d.read("/leases").Get("data.#").Int(); got != 0 {
-		t.Errorf("%d leases are left", got)
-	}
+	d.soon("no lease", func() bool { return d.read("/leases").Get("data.#").Int() == 0 })
 	if got := d.read("/host"); got.Get("source").String() != "host_measurement" {
 		t.Errorf("host: %s", got)
 	}
-	if got := d.read("/telemetry?profile=first&window=90m"); got.Get("total_calls").Int() != 2 || got.Get("window_seconds").Float() != 5400 {
-		t.Errorf("telemetry: %s", got)
-	}
+	d.soon("telemetry of both calls", func() bool {
+		got := d.read("/telemetry?profile=first&window=90m")
+		return got.Get("total_calls").Int() == 2 && got.Get("window_seconds").Float() == 5400
+	})
 }

@@ -68,6 +68,16 @@ func (d *desk) seen(what string, holds func(gjson.Result) bool) gjson.Result {
 	}
 }
 
+// soon waits for what is counted when a call has ended, which its client does not wait for.
+func (d *desk) soon(what string, holds func() bool) {
+	d.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			d.t.Fatalf("it did not come to it: %s", what)
+		}
+	}
+}
+
 // follower reads the event bus.
 type follower struct {
 	t      *testing.T
@@ -240,10 +250,11 @@ func (d *desk) agrees(seq uint64, want turn) {
 	if got := d.post(http.StatusOK, "/explain", `{"role":"orchestrator"}`); got.Get("chosen").String() != want.active || got.Get("snapshot_seq").Uint() < seq {
 		d.t.Errorf("explain chooses %q of snapshot %s, want %q of %d", got.Get("chosen"), got.Get("snapshot_seq"), want.active, seq)
 	}
-	all := d.read("/telemetry?role=orchestrator&window=1h")
-	if calls, left := all.Get("total_calls").Int(), all.Get("failovers_count").Int(); calls != want.calls || left != want.failovers || all.Get("failover_reasons.quota_exhausted").Int() != left {
-		d.t.Errorf("telemetry has %d calls, %d failovers; want %+v", calls, left, want)
-	}
+	d.soon("the calls", func() bool {
+		all := d.read("/telemetry?role=orchestrator&window=1h")
+		left := all.Get("failovers_count").Int()
+		return all.Get("total_calls").Int() == want.calls && left == want.failovers && all.Get("failover_reasons.quota_exhausted").Int() == left
+	})
 	_, metrics := d.get(d.admn+"/metrics", "")
 	for _, line := range []string{
 		fmt.Sprintf(`hermes_hub_pipeline_active{profile=%q,role="orchestrator"} 1`, want.active),
@@ -256,18 +267,26 @@ func (d *desk) agrees(seq uint64, want turn) {
 	}
 }
 
-// exhausted compares the answer to a client, when nobody is left, with the snapshot: the instant is the same (P12).
+// exhausted compares the answer to a client, when nobody is left, with the snapshot: the instant is the same, and the trail has everybody's reason (P12, P28).
 func (d *desk) exhausted(p *program) {
 	d.t.Helper()
-	status, body := p.do(http.MethodPost, p.proxy+"/r/orchestrator"+chatPath, autoBody, "")
-	told := gjson.Get(strings.TrimPrefix(body, "|"), "error")
+	res := p.ask(http.MethodPost, "/r/orchestrator"+chatPath, autoBody)
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	told, trail := gjson.GetBytes(body, "error"), d.post(http.StatusOK, "/explain", fmt.Sprintf(`{"request_id":%q}`, res.Header.Get("X-Hub-Request-Id")))
+	if got := trail.Get("candidates.#.verdict").Raw + trail.Get("candidates.#.reason").Raw; trail.Get("chosen").Type != gjson.Null ||
+		got != `["skipped","skipped","skipped","skipped"]["quota_exhausted","quota_exhausted","quota_exhausted","quota_exhausted"]` {
+		d.t.Errorf("the trail is %s", trail)
+	}
 	snapshot := d.read("/snapshot")
 	reset, err := time.Parse(time.RFC3339, snapshot.Get("all_profiles.ag.model_states.gemini.reset_at").String())
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if status != http.StatusTooManyRequests || told.Get("type").String() != "usage_limit_reached" || told.Get("resets_at").Int() != reset.Unix() {
-		d.t.Errorf("%d %s; the snapshot's first reset is at %d", status, body, reset.Unix())
+	if res.StatusCode != http.StatusTooManyRequests || told.Get("type").String() != "usage_limit_reached" || told.Get("resets_at").Int() != reset.Unix() {
+		d.t.Errorf("%d %s; the snapshot's first reset is at %d", res.StatusCode, body, reset.Unix())
 	}
 	if got := snapshot.Get("readiness.state").String() + " " + snapshot.Get("agents.0.status").String(); got != "critical quota_exhausted" {
 		d.t.Errorf("readiness and agent: %s", got)
