@@ -12,6 +12,7 @@ import (
 // News is what the peers have learnt of an account. Times are by this instance's clock.
 type News struct {
 	Blocks  []quota.Block // what stands against it
+	Again   []quota.Block // what stands against it, of which this instance knew: it may have disproved that meanwhile
 	Over    []quota.Block // what does not any more, nor anything of the same cause that was seen before its Since
 	Cleared time.Time     // when an operator cleared it; zero = nobody did
 }
@@ -54,7 +55,9 @@ func (r *Router) hear(profileID, identity string, n News) (st quota.Standing, ok
 		next.Standings[i] = next.Standings[i].Over(b)
 	}
 	for _, b := range n.Blocks {
-		// What a call has just disproved here may still be on its way.
+		next.Standings[i] = next.Standings[i].Heard(b)
+	}
+	for _, b := range n.Again {
 		if st := next.Standings[i]; b.Since.After(s.proved[i]) || st.Has(b) {
 			next.Standings[i] = st.Heard(b)
 		}

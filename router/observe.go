@@ -83,8 +83,10 @@ func (r *Router) publishLesson(profileID string, c quota.Call, l lesson) (events
 		events = append(events, s.Table.Settings.Threshold.crossed(s.Table.Profiles[i].ID, before, after, c.At)...)
 		if lifted(before, after) {
 			freed = true
-			next.proved = slices.Clone(next.proved)
-			next.proved[i] = later(c.StartedAt, next.proved[i])
+			if l.reading == nil || l.reading.Class == quota.OK {
+				next.proved = slices.Clone(next.proved)
+				next.proved[i] = later(c.StartedAt, next.proved[i])
+			}
 		}
 		r.logTurn(s.Table.Profiles[i].ID, c, before, after)
 	}

@@ -33,8 +33,8 @@ func (a *apart) lose() {
 	}
 }
 
-// meet is that so many hubs have been heard now, this one included.
-func (a *apart) meet(hubs int, now time.Time) {
+// meet is that so many hubs have been heard now, this one included; a count lasts for ttl.
+func (a *apart) meet(hubs int, now time.Time, ttl time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.divisor.Load()

@@ -40,7 +40,7 @@ func (a *slots) due(round bool, now time.Time) *count {
 	c := &count{a: a, held: a.held.Load(), asks: a.asked()}
 	looking := a.look.Swap(false) || round
 	switch {
-	case len(c.asks) > 0, c.held != a.told, c.held > 0 && now.Sub(a.toldAt) >= heartbeat:
+	case len(c.asks) > 0, c.held != a.told, c.held > 0 && now.Sub(a.toldAt) >= a.share.ttl/3:
 	case looking:
 		c.held = unknown
 	default:
@@ -69,7 +69,7 @@ func (s *Share) tell(ctx context.Context, due []*count) (more bool) {
 	if err == nil {
 		s.givenUp.Store(0)
 		before := s.apart.divisor.Load()
-		s.apart.meet(1+int(s.hubs.others.Load()), s.now())
+		s.apart.meet(1+int(s.hubs.others.Load()), s.now(), s.ttl)
 		more = more || s.apart.divisor.Load() != before
 	}
 	return more
@@ -88,7 +88,7 @@ func (s *Share) telling(c *count) *call {
 	}
 	s.version++
 	c.script, c.keys = countsScript, []string{c.a.key, c.a.ledger.keyOr(c.a.key)}
-	c.args = []any{s.hub, s.version, held, len(c.asks), limit, ttl.Milliseconds(), s.o.Prefix + "accounts", s.message(ringCount, c.a.profile)}
+	c.args = []any{s.hub, s.version, held, len(c.asks), limit, s.ttl.Milliseconds(), s.o.Prefix + "accounts", s.message(ringCount, c.a.profile)}
 	return &c.call
 }
 

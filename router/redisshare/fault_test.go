@@ -41,6 +41,7 @@ func hasty(instance string, instances int, j *journal) Options {
 func TestTroubles(t *testing.T) {
 	f := func(name string, trouble, end func(t *testing.T, s *server)) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := serve(t)
 			var j journal
 			accounts := []router.Profile{account("strict", 8, router.LeaseStrict), account("loose", 8, "")}

@@ -31,7 +31,7 @@ func account(id string, slots int, mode router.LeaseMode) router.Profile {
 }
 
 // tableOf is a configuration with one role over the accounts, in order.
-func tableOf(t testing.TB, accounts ...router.Profile) *router.Table {
+func tableOf(t tb, accounts ...router.Profile) *router.Table {
 	t.Helper()
 	role := router.Role{ID: "r", Affinity: true}
 	for _, p := range accounts {
@@ -162,4 +162,10 @@ func everybody(t testing.TB, n int, client func() redis.UniversalClient, account
 	}
 	together(t, hubs...)
 	return hubs
+}
+
+// tb is what helpers need of a test, also of rapid's.
+type tb interface {
+	Helper()
+	Fatal(args ...any)
 }

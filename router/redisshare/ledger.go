@@ -60,7 +60,6 @@ func (l *ledger) operations(st quota.Standing, private func(quota.State) bool, p
 	if !l.read || st.Spotless() && len(l.records) == 0 {
 		return nil
 	}
-	var ops []any
 	blocks := slices.DeleteFunc(st.Blocks(time.Time{}), func(b quota.Block) bool { return !b.Shareable() || private(b.State) })
 	longest := make(map[string]*quota.Block, len(blocks))
 	for i := range blocks {
@@ -68,20 +67,31 @@ func (l *ledger) operations(st quota.Standing, private func(quota.State) bool, p
 			longest[b.Cause()] = b
 		}
 	}
-	for i := range blocks {
-		if b := &blocks[i]; longest[b.Cause()] == b {
-			ops = append(ops, l.tell(b, now)...)
+	var ops []any
+	for cause, r := range l.records {
+		if l.disproved(r, longest[cause], proved, now) {
+			ops = append(ops, "over", cause, max(0, now.Sub(proved).Milliseconds()), written(r.block), r.since, "")
+			r.missing = true // what is seen of it now is another
 		}
 	}
-	for cause, r := range l.records {
-		// What is about to end is no longer there, and not because it was disproved.
-		if r.ours && longest[cause] == nil && r.stands(l.when.redis) && (r.until == forever || l.when.at(r.until).Sub(now) > slack) {
-			if data, err := write(&r.block); err == nil { // nothing in it could be an error
-				ops = append(ops, "over", cause, max(0, now.Sub(proved).Milliseconds()), data, r.since, "")
-			}
-		}
+	for _, b := range longest {
+		ops = append(ops, l.tell(b, now)...)
 	}
 	return ops
+}
+
+// disproved reports whether what is recorded does not stand any more, as this hub knows: b is what it has of the same cause
+// now, nil = nothing. What is about to end is gone because it has ended; and what has become shorter was disproved and then
+// seen again, unless a clock was set.
+func (l *ledger) disproved(r *record, b *quota.Block, proved, now time.Time) bool {
+	if !r.ours || r.missing && r.since == 0 || !r.stands(l.when.redis) || r.until != forever && l.when.at(r.until).Sub(now) <= slack {
+		return false
+	}
+	if b == nil {
+		return true
+	}
+	shorter := !b.Until.IsZero() && (r.until == forever || l.when.at(r.until).Sub(b.Until) > slack)
+	return shorter && proved.After(l.when.at(r.since))
 }
 
 // tell is the operation for a block, if there is to be one.
@@ -97,17 +107,15 @@ func (l *ledger) tell(b *quota.Block, now time.Time) []any {
 	if b.State != quota.StateAuthRequired {
 		cleared = l.cleared
 	}
-	if r != nil {
-		cleared = max(cleared, r.cleared)
-		if !r.missing && r.since > cleared && r.stands(l.when.redis) && (r.until == forever || !b.Until.IsZero() && !lasts(b, l.when.at(r.until).Add(slack))) {
-			return nil
-		}
-	}
-	data, err := write(b)
-	if err != nil { // nothing in it could be
+	switch {
+	case r == nil:
+		l.records[b.Cause()] = &record{block: *b, ours: true, missing: true}
+	case !r.missing && r.stands(l.when.redis) && (r.until == forever || !lasts(b, l.when.at(r.until).Add(slack))):
 		return nil
+	default:
+		cleared = max(cleared, r.cleared)
 	}
-	return []any{"block", b.Cause(), max(0, now.Sub(b.Since).Milliseconds()), data, left, cleared}
+	return []any{"block", b.Cause(), max(0, now.Sub(b.Since).Milliseconds()), written(*b), left, cleared}
 }
 
 // lasts reports whether a block lasts longer than until; zero is for ever.
@@ -117,7 +125,7 @@ func lasts(b *quota.Block, until time.Time) bool {
 
 // take reads what Redis has now, and returns what of it is news to this hub.
 func (l *ledger) take(got *told, private func(quota.State) bool) router.News {
-	was, first := l.records, !l.read
+	was := l.records
 	l.records = make(map[string]*record, len(got.records))
 	l.read, l.when = true, got.when
 	l.stamp.Store(&got.stamp)
@@ -136,16 +144,20 @@ func (l *ledger) take(got *told, private func(quota.State) bool) router.News {
 		}
 		l.records[cause] = &r
 		old := was[cause]
-		if old != nil {
-			r.ours = old.ours
+		if old != nil { // what ended, and stands again, is another
+			r.ours = old.ours && (old.missing || old.stands(got.when.redis))
 		}
 		if (old == nil || r.cleared > old.cleared) && r.cleared > 0 {
 			over := r.here(got.when)
 			over.Since = got.when.atLatest(r.cleared)
 			news.Over = append(news.Over, over)
 		}
-		if r.stands(got.when.redis) && (first || old == nil || !old.stands(got.when.redis) || r.until > old.until || r.since > old.since) {
+		switch {
+		case !r.stands(got.when.redis):
+		case !r.ours:
 			news.Blocks = append(news.Blocks, r.here(got.when))
+		case r.until > old.until || r.since > old.since:
+			news.Again = append(news.Again, r.here(got.when))
 		}
 	}
 	for cause, r := range was {

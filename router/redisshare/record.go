@@ -15,8 +15,8 @@ type record struct {
 	since   int64 // when it was seen last
 	cleared int64 // what was seen up to here has been disproved
 	block   quota.Block
-	ours    bool // this hub knows of it: once it does not any more, it has disproved it
-	missing bool // Redis has lost it
+	ours    bool // this hub knew of it: once it does not any more, it has disproved it
+	missing bool // Redis does not have it: it has lost it, or is being told
 }
 
 // forever is the end of a block that has none.
@@ -30,8 +30,8 @@ func (r *record) stands(now int64) bool {
 	return r.since > r.cleared && r.until > now && (r.until == forever || r.until-now <= farthest.Milliseconds())
 }
 
-// written is a block as Redis keeps it, but for its times.
-type written struct {
+// wire is a block as Redis keeps it, but for its times.
+type wire struct {
 	State    quota.State  `json:"state"`
 	Class    quota.Class  `json:"class"`
 	Scope    quota.Scope  `json:"scope"`
@@ -43,8 +43,12 @@ type written struct {
 	Reason   string       `json:"reason,omitempty"`
 }
 
-func write(b *quota.Block) ([]byte, error) {
-	return json.Marshal(written{b.State, b.Class, b.Scope, b.Key, b.Bucket, b.Stated, b.Failures, b.Source, b.Reason})
+func written(b quota.Block) []byte {
+	data, err := json.Marshal(wire{b.State, b.Class, b.Scope, b.Key, b.Bucket, b.Stated, b.Failures, b.Source, b.Reason})
+	if err != nil {
+		panic(err) // strings and numbers can be written
+	}
+	return data
 }
 
 // readRecord reads a field and its value; false for what no hub of this kind wrote.
@@ -58,7 +62,7 @@ func readRecord(cause, value string) (r record, ok bool) {
 			return record{}, false
 		}
 	}
-	var w written
+	var w wire
 	if err := json.Unmarshal([]byte(rest), &w); err != nil {
 		return record{}, false
 	}

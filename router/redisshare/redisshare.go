@@ -47,14 +47,14 @@ type Options struct {
 const (
 	gap       = 50 * time.Millisecond // what happens meanwhile is told together
 	lookEvery = time.Second           // without a bell
-	heartbeat = 5 * time.Second       // how often a count is told that has not changed
-	ttl       = 15 * time.Second      // how long it counts that is not told again
+	ttl       = 15 * time.Second      // how long a count lasts that is not told again; that is done three times as often
 )
 
 // Share is router.Peers over Redis. Its methods may be called from any goroutine.
 type Share struct {
 	line line
 	o    Options
+	ttl  time.Duration
 	hub  string // unique to this value, so that no count of an earlier life can be taken for ours
 	now  func() time.Time
 	log  *slog.Logger
@@ -92,7 +92,7 @@ func newShare(l line, o Options) *Share {
 	o.Patience = cmp.Or(o.Patience, 15*time.Millisecond)
 	o.Timeout = cmp.Or(o.Timeout, 250*time.Millisecond)
 	s := &Share{
-		line: l, o: o, hub: strings.Trim(o.Instance+"."+strings.ToLower(rand.Text()[:8]), "."), now: time.Now,
+		line: l, o: o, ttl: ttl, hub: strings.Trim(o.Instance+"."+strings.ToLower(rand.Text()[:8]), "."), now: time.Now,
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 		counting: newBell(), exchanging: newBell(), bonding: newBell(), urgent: newBell(),
 		profiles: make(map[string]*slots),
