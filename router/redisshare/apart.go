@@ -24,6 +24,16 @@ func (a *apart) start(expected int) {
 	a.lose()
 }
 
+// expect is that so many hubs are configured from now on.
+func (a *apart) expect(hubs int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.expected = hubs
+	if a.away() {
+		a.divisor.Store(-int64(max(a.expected, a.heard)))
+	}
+}
+
 // lose is that Redis is away.
 func (a *apart) lose() {
 	a.mu.Lock()

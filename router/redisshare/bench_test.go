@@ -35,7 +35,9 @@ func BenchmarkAcquire(b *testing.B) {
 			}
 		})
 	}
-	shared := func(b *testing.B) router.Peers { return New(redis.UniversalClient(dial(b, serve(b).addr)), patient("one")) }
+	shared := func(b *testing.B) router.Peers {
+		return New(redis.UniversalClient(dial(b, serve(b).addr)), patient("one"))
+	}
 	f("alone", "", func(*testing.B) router.Peers { return nil })
 	f("eventual", router.LeaseEventual, shared)
 	f("strict", router.LeaseStrict, shared)
@@ -83,7 +85,9 @@ func BenchmarkExchangeIdle(b *testing.B) {
 	for _, p := range accounts[:20] {
 		h.Observe(p.ID, asked("m"), refusal(quota.QuotaExhausted, time.Now().Add(time.Hour)))
 	}
-	await(b, "all to be told", func() bool { return h.share.known("p19").ledger.stamp.Load() != nil && *h.share.known("p19").ledger.stamp.Load() != "" })
+	await(b, "all to be told", func() bool {
+		return h.share.known("p19").ledger.stamp.Load() != nil && *h.share.known("p19").ledger.stamp.Load() != ""
+	})
 	h.stop()
 	h.share.router.Store(h.Router)
 	b.ReportAllocs()

@@ -120,7 +120,9 @@ func TestApart(t *testing.T) {
 			t.Errorf("%s: %d of %d are left beside %d, want %d; %d hubs, want %d", what, got, limit, others, left, a.hubs(), hubs)
 		}
 	}
-	a.start(2)
+	a.start(5)
+	f("with five", 10, 9, 2, 1)
+	a.expect(2)
 	f("at the start", 10, 9, 5, 1)
 	f("at the start", 1, 9, 1, 1)
 	a.meet(1, now, ttl)

@@ -15,8 +15,7 @@ type cloud struct {
 	mu     sync.Mutex
 	counts map[string]map[string]entry // by key and hub
 	heard  map[int]func(string)
-	calls  int // round trips
-	rows   int // scripts run in them
+	ran    int // scripts
 
 	delay   time.Duration // of each round trip
 	away    bool          // it refuses
@@ -45,7 +44,6 @@ func (c *cloud) ping(ctx context.Context) error { return c.answer(ctx) }
 // answer is how a round trip begins.
 func (c *cloud) answer(ctx context.Context) error {
 	c.mu.Lock()
-	c.calls++
 	delay, away, hanging := c.delay, c.away, c.hanging
 	c.mu.Unlock()
 	switch {
@@ -70,7 +68,7 @@ func (c *cloud) run(ctx context.Context, calls []*call) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range calls {
-		c.rows++
+		c.ran++
 		switch k.script {
 		case countsScript:
 			k.reply = c.count(k.keys[0], k.args)
@@ -131,6 +129,13 @@ func (c *cloud) listen(ctx context.Context, heard func(string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.heard, id)
+}
+
+// scripts is how many have run.
+func (c *cloud) scripts() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ran
 }
 
 // held is what is told of a profile, in the order of the hubs' names.

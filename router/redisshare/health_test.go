@@ -71,13 +71,13 @@ func TestTellsTogether(t *testing.T) {
 	inCloud(t, func(t *testing.T, c *cloud) {
 		one, two := join(t, c, "one", 1, account("a", 100, "")), join(t, c, "two", 1, account("a", 100, ""))
 		after(1500 * time.Millisecond)
-		before := c.rows
+		before := c.scripts()
 		var held []*router.Lease
 		for range 50 {
 			held = append(held, one.acquires(t, "a", 1)...)
 			time.Sleep(2 * time.Millisecond)
 		}
-		if n := c.rows - before; n > 10 {
+		if n := c.scripts() - before; n > 10 {
 			t.Errorf("50 changes in 100 ms took %d scripts", n)
 		}
 		after(2 * gap)

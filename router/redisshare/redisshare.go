@@ -119,6 +119,12 @@ func (s *Share) Run(ctx context.Context, r *router.Router) error {
 	return nil
 }
 
+// Expect changes Options.Instances, as a reload may.
+func (s *Share) Expect(instances int) {
+	s.apart.expect(max(1, instances))
+	s.recount()
+}
+
 // Stats are what is worth a metric.
 type Stats struct {
 	Breaker int   // 0 = closed, 1 = half open, 2 = open: Redis is away
