@@ -5,8 +5,8 @@
 // Of each profile there are two hashes of one slot. One holds how many slots each hub holds, as an absolute count with an end
 // in Redis's own time (counts.lua): nothing is added or taken away, so nothing can leak, and a hub that dies takes its slots
 // with it. The other holds what stands against the account (news.lua): of each cause until when, when it was seen, and up to
-// when what was seen of it has been disproved since. Each of the three only ever grows, so that hubs agree in whatever order
-// they are heard, and an old message brings nothing back. Times are told as how long ago and how long yet: no hub needs to
+// when what was seen of it has been disproved, by a call or by an operator. Of two ends the later counts as long as neither is
+// disproved, and what was disproved no late word brings back. Times are told as how long ago and how long yet: no hub needs to
 // know what time it is elsewhere. The bonds of sessions are one sorted set (bonds.lua), of which every hub has all.
 //
 // Three loops carry this (counting.go, exchange.go, bonding.go), each woken by what happens here, by the others' bell, or each
