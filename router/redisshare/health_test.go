@@ -88,6 +88,22 @@ func TestTellsTogether(t *testing.T) {
 	})
 }
 
+// A strict lease is one script, and giving it back another: what was granted is told already.
+func TestPermitTells(t *testing.T) {
+	inCloud(t, func(t *testing.T, c *cloud) {
+		one := join(t, c, "one", 1, account("a", 3, router.LeaseStrict))
+		after(1100 * time.Millisecond)
+		before := c.scripts()
+		held := one.acquires(t, "a", 1)
+		after(400 * time.Millisecond)
+		release(held)
+		after(400 * time.Millisecond)
+		if n := c.scripts() - before; n != 2 || c.held("a") != "one=0" {
+			t.Errorf("%d scripts, told: %s", n, c.held("a"))
+		}
+	})
+}
+
 // Redis hangs: strict calls wait for their patience, a few of them, and are decided by this hub's share from then on; others do
 // not wait at all. When it goes on, so does everything. There is a line in the log for each of the two.
 func TestRedisHangs(t *testing.T) {
