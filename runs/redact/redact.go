@@ -34,7 +34,7 @@ func New(secrets []string) *Redactor {
 // known are literal secrets, longest first, and the two bytes that each begins with.
 type known struct {
 	secrets []string
-	begins  map[[2]byte]bool
+	begins  [1 << 16]bool // by both bytes: every byte of what is kept is looked up
 }
 
 // leastKnown is the length below which a configured secret is not looked for: it would be found in ordinary words.
@@ -42,11 +42,11 @@ const leastKnown = 8
 
 // Know replaces the literal secrets. Those of less than eight bytes are not looked for.
 func (r *Redactor) Know(secrets []string) {
-	k := &known{begins: map[[2]byte]bool{}}
+	k := &known{}
 	for _, s := range secrets {
 		if len(s) >= leastKnown {
 			k.secrets = append(k.secrets, s)
-			k.begins[[2]byte{s[0], s[1]}] = true
+			k.begins[pair(s[0], s[1])] = true
 		}
 	}
 	sort.Slice(k.secrets, func(i, j int) bool { return len(k.secrets[i]) > len(k.secrets[j]) })
@@ -93,12 +93,14 @@ func (r *Redactor) literals(s string) string {
 
 func (k *known) mayBeIn(s string) bool {
 	for i := 1; i < len(s); i++ {
-		if k.begins[[2]byte{s[i-1], s[i]}] {
+		if k.begins[pair(s[i-1], s[i])] {
 			return true
 		}
 	}
 	return false
 }
+
+func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
 // mostHeld is how long a secret may be that is found in pieces.
 const mostHeld = 512

@@ -80,7 +80,7 @@ func FuzzJSON(f *testing.F) {
 }
 
 func BenchmarkDelta(b *testing.B) {
-	r := New([]string{"hub-client-key-1", "another-secret-of-mine"})
+	r := New([]string{"zq-client-key-1", "xj-secret-of-mine"})
 	for _, c := range []struct{ name, payload string }{
 		{"token", `{"message_id":"msg_1","delta":" word"}`},
 		{"line", `{"message_id":"msg_1","delta":"and then the function returns what it was given, unless it is told otherwise. "}`},
