@@ -49,21 +49,12 @@ func (s *Store) Ask(ctx context.Context, instance string, body []byte) ([]byte, 
 	}
 	answer, err := s.client.BRPop(ctx, askedFor, s.answered(q.ID)).Result()
 	switch {
-	case errors.Is(err, redis.Nil), ctx.Err() != nil, late(err):
+	case errors.Is(err, redis.Nil), ctx.Err() != nil, timedOut(err):
 		return nil, ErrNobody
 	case err != nil:
 		return nil, unavailable(err)
 	}
 	return []byte(answer[1]), nil
-}
-
-// late reports whether a wait was over before its context was.
-func late(err error) bool {
-	timeout, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](err)
-	return ok && timeout.Timeout()
 }
 
 // Answer answers what other hubs ask this one, until ctx is done and the last answer was given.

@@ -17,7 +17,6 @@ var errorCode = regexp.MustCompile(`^[A-Z]{2,24}\b`)
 
 // unavailable tells of an error only of which kind it is: its own text may hold addresses and what users wrote.
 func unavailable(err error) error {
-	var timeout interface{ Timeout() bool }
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
@@ -27,7 +26,7 @@ func unavailable(err error) error {
 		return fmt.Errorf("%w: all connections are in use", ErrUnavailable)
 	case errors.Is(err, redis.ErrClosed):
 		return fmt.Errorf("%w: %w", ErrUnavailable, redis.ErrClosed)
-	case errors.As(err, &timeout) && timeout.Timeout():
+	case timedOut(err):
 		return fmt.Errorf("%w: it did not answer in time", ErrUnavailable)
 	}
 	if _, ok := errors.AsType[redis.Error](err); ok {
@@ -37,4 +36,13 @@ func unavailable(err error) error {
 		return fmt.Errorf("%w: it gave an answer that is none", ErrUnavailable)
 	}
 	return fmt.Errorf("%w: no connection", ErrUnavailable)
+}
+
+// timedOut reports whether a connection's own time for a call was over.
+func timedOut(err error) bool {
+	timeout, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	return ok && timeout.Timeout()
 }
