@@ -101,7 +101,7 @@ func (x *completionRun) read(w *runs.Writer, res *http.Response) error {
 		}
 		return x.answer.whole(w, body)
 	}
-	frames := newHermesFrames(res.Body)
+	frames := newSSEFrames(res.Body)
 	for {
 		frame, err := frames.next()
 		switch {
@@ -151,7 +151,7 @@ func (x *completionRun) announce(w *runs.Writer, h http.Header) {
 
 // refusedBy is an answer that is none.
 func refusedBy(status int, h http.Header, body []byte) *failure {
-	code, message := hermesError(body)
+	code, message := errorSaid(body)
 	e := gjson.GetBytes(body, "error")
 	code = cmp.Or(code, "http_"+strconv.Itoa(status))
 	details := map[string]any{"status": status}

@@ -60,7 +60,7 @@ func (x *hermesRun) post(ctx context.Context, path string, body map[string]any) 
 
 // refused is the error of an answer, nil when the wish was taken.
 func (x *hermesRun) refused(a hermesAnswer) error {
-	code, _ := hermesError(a.body)
+	code, _ := errorSaid(a.body)
 	switch {
 	case a.status >= 200 && a.status < 300:
 		return nil

@@ -25,7 +25,7 @@ func newTale() *hermesTale {
 
 // frames are all frames of a stream, as text.
 func frames(r io.Reader, longest int) string {
-	f := newHermesFrames(r)
+	f := newSSEFrames(r)
 	f.max = longest
 	var b strings.Builder
 	for {
@@ -106,7 +106,7 @@ func TestHermesHostileFrames(t *testing.T) {
 func TestHermesOtherWords(t *testing.T) {
 	f := func(frame, want string) {
 		t.Helper()
-		rows, _ := newTale().read(hermesFrame{data: []byte(frame)}, time.Unix(1, 0))
+		rows, _ := newTale().read(sseFrame{data: []byte(frame)}, time.Unix(1, 0))
 		var got []string
 		for _, row := range rows {
 			text, err := json.Marshal(row)
@@ -145,7 +145,7 @@ func TestHermesTools(t *testing.T) {
 	var got []string
 	for _, step := range []string{"started a", "started b", "started a", "completed a", "completed b", "completed a", "completed a", "started a", "completed a"} {
 		verb, tool, _ := strings.Cut(step, " ")
-		rows, _ := tale.read(hermesFrame{data: []byte(`{"event":"tool.` + verb + `","tool":"` + tool + `"}`)}, time.Unix(1, 0))
+		rows, _ := tale.read(sseFrame{data: []byte(`{"event":"tool.` + verb + `","tool":"` + tool + `"}`)}, time.Unix(1, 0))
 		id := gjson.GetBytes(rows[0].(runs.Raw).Object, "tool_call_id").Str
 		if id != "" && ids[id] == "" {
 			ids[id] = string(rune('1' + len(ids)))
@@ -216,7 +216,7 @@ func FuzzHermesStream(f *testing.F) {
 	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"content\":7}}],\"usage\":{\"prompt_tokens\":1e300},\"error\":\"e\"}\n\n: x\n\ndata: [DONE]"))
 	f.Add([]byte("data: {\"event\":\"tool.completed\",\"tool\":\"\"}\n\ndata: {\"event\":\"run.failed\",\"error\":[]}\n\ndata\xff: 1"))
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		tale, stream1 := newTale(), newHermesFrames(bytes.NewReader(stream))
+		tale, stream1 := newTale(), newSSEFrames(bytes.NewReader(stream))
 		j := runs.New(runs.Options{})
 		w, err := j.Begin(playID, runs.Origin{}, runs.Redacted, runs.RunStarted{})
 		if err != nil {

@@ -64,7 +64,7 @@ func (f *hermesFollow) run(ctx context.Context) error {
 
 // step takes what comes next: an event, the stream's end, or a look at the status.
 func (f *hermesFollow) step(ctx context.Context) error {
-	var frames <-chan hermesFrame
+	var frames <-chan sseFrame
 	if f.stream != nil {
 		frames = f.stream.frames
 	}

@@ -6,11 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
-
-	"github.com/tidwall/gjson"
 )
 
 // hermesUnreachable is a call that got no answer. Why it got none may name hosts, and is for the log alone.
@@ -28,7 +24,7 @@ func hermesUnreachable(ctx context.Context, err error) error {
 // hermesRefusal is an answer that is none, as a client is told it. What the server says of the request is passed on; what
 // it says of itself is not, and that it refuses the hub's key is the hub's fault and no client's.
 func hermesRefusal(a hermesAnswer, now time.Time) *Refused {
-	code, said := hermesError(a.body)
+	code, said := errorSaid(a.body)
 	r := &Refused{Code: code, Message: said, RetryAfter: hermesRetryAfter(a.header.Get("Retry-After"), now)}
 	own := func(status int, code, message string) { r.Status, r.Code, r.Message = status, code, message }
 	switch s := a.status; {
@@ -50,23 +46,6 @@ func hermesRefusal(a hermesAnswer, now time.Time) *Refused {
 		own(http.StatusBadGateway, "runtime_bad_answer", "The runtime answered with something else than it should.")
 	}
 	return r
-}
-
-// hermesError is what an error body says: its code, and its message in one bounded line.
-func hermesError(body []byte) (code, message string) {
-	e := gjson.GetBytes(body, "error")
-	code, message = e.Get("code").Str, e.Get("message").Str
-	if e.Type == gjson.String {
-		message = e.Str
-	}
-	if strings.ContainsFunc(code, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }) || len(code) > 64 {
-		code = ""
-	}
-	message = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(message, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	if runes := []rune(message); len(runes) > 300 {
-		message = string(runes[:300]) + "…"
-	}
-	return code, message
 }
 
 // hermesRetryAfter reads a Retry-After header, 0 when there is none that can be true.

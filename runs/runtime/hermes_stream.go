@@ -13,8 +13,8 @@ import (
 
 // hermesStream is a run's event stream while it is attached. Close ends it and waits for its goroutine.
 type hermesStream struct {
-	frames chan hermesFrame // closed when the stream has ended
-	why    error            // then: io.EOF, or what broke it
+	frames chan sseFrame // closed when the stream has ended
+	why    error         // then: io.EOF, or what broke it
 
 	cancel  context.CancelCauseFunc
 	reading sync.WaitGroup
@@ -43,18 +43,18 @@ func (h *Hermes) attach(ctx context.Context, id string) (*hermesStream, error) {
 		cancel(err)
 		return nil, err
 	}
-	s := &hermesStream{frames: make(chan hermesFrame), cancel: cancel}
+	s := &hermesStream{frames: make(chan sseFrame), cancel: cancel}
 	s.reading.Go(func() {
 		defer close(s.frames)
 		defer resp.Body.Close()
 		defer silence.Stop()
-		s.why = s.read(ctx, newHermesFrames(hermesHeard{resp.Body, silence, h.o.SilentAfter}))
+		s.why = s.read(ctx, newSSEFrames(hermesHeard{resp.Body, silence, h.o.SilentAfter}))
 	})
 	return s, nil
 }
 
 // read hands the frames over, until the stream ends or nobody wants them any more.
-func (s *hermesStream) read(ctx context.Context, frames *hermesFrames) error {
+func (s *hermesStream) read(ctx context.Context, frames *sseFrames) error {
 	for {
 		frame, err := frames.next()
 		if err != nil {

@@ -25,7 +25,7 @@ type hermesTale struct {
 }
 
 // read makes rows of one event. The last one is the run's end if ended.
-func (t *hermesTale) read(f hermesFrame, now time.Time) (rows []runs.Payload, ended bool) {
+func (t *hermesTale) read(f sseFrame, now time.Time) (rows []runs.Payload, ended bool) {
 	data := bytes.ToValidUTF8(f.data, []byte("\uFFFD"))
 	if string(bytes.TrimSpace(data)) == "[DONE]" {
 		return nil, false
@@ -163,7 +163,7 @@ func (t *hermesTale) chunk(data []byte, object gjson.Result) (rows []runs.Payloa
 		rows = append(rows, runs.UsageUpdated{Usage: hermesUsage(u)})
 	}
 	if e := object.Get("error"); e.IsObject() || e.Str != "" { // the run's status says whether that was its end
-		_, message := hermesError(data)
+		_, message := errorSaid(data)
 		rows = append(rows, runs.ErrorRaised{Reason: "error", Code: "runtime_error", Message: message, Details: json.RawMessage(e.Raw)})
 	}
 	return rows

@@ -132,7 +132,7 @@ func (a *responsesAnswer) close(w *runs.Writer, kind string, v gjson.Result) err
 				e = inner
 			}
 		}
-		code, message := hermesError([]byte(`{"error":` + cmp.Or(e.Raw, "null") + `}`))
+		code, message := errorSaid([]byte(`{"error":` + cmp.Or(e.Raw, "null") + `}`))
 		code = cmp.Or(code, "upstream_error")
 		for _, m := range [][2]string{{"type", reason(0, code)}, {"code", code}, {"message", cmp.Or(message, "The response failed.")}} {
 			row.Object, _ = sjson.SetBytes(row.Object, m[0], m[1])

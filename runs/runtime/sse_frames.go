@@ -7,30 +7,30 @@ import (
 	"io"
 )
 
-// hermesFrame is one event of a server-sent stream.
-type hermesFrame struct {
+// sseFrame is one event of a server-sent stream.
+type sseFrame struct {
 	name    string // of its event: line, which Hermes does not send
 	data    []byte
 	tooLong bool // it was left out
 }
 
-// hermesMaxFrame is the longest event that is read: the last one holds the run's whole output.
-const hermesMaxFrame = 8 << 20
+// maxSSEFrame is the longest event that is read: the last one may hold the run's whole output.
+const maxSSEFrame = 8 << 20
 
-// hermesFrames splits a stream into events. Comments, which keep it alive, are left out.
-type hermesFrames struct {
+// sseFrames splits a stream into events. Comments, which keep it alive, are left out.
+type sseFrames struct {
 	r   *bufio.Reader
 	max int
 }
 
-func newHermesFrames(r io.Reader) *hermesFrames {
-	return &hermesFrames{bufio.NewReaderSize(r, 16<<10), hermesMaxFrame}
+func newSSEFrames(r io.Reader) *sseFrames {
+	return &sseFrames{bufio.NewReaderSize(r, 16<<10), maxSSEFrame}
 }
 
 // next is the next event, or the stream's error. An event that the stream's end cut short is given all the same, if it has
 // data: whether that is whole shows by its JSON.
-func (f *hermesFrames) next() (hermesFrame, error) {
-	frame, begun := hermesFrame{}, false
+func (f *sseFrames) next() (sseFrame, error) {
+	frame, begun := sseFrame{}, false
 	for {
 		line, tooLong, err := f.line()
 		name, value, _ := bytes.Cut(line, []byte(":"))
@@ -51,15 +51,15 @@ func (f *hermesFrames) next() (hermesFrame, error) {
 		case begun && (err != nil || len(line) == 0):
 			return frame, nil
 		case err != nil:
-			return hermesFrame{}, err
+			return sseFrame{}, err
 		case len(line) == 0:
-			frame = hermesFrame{} // the end of a comment, or of an event without data
+			frame = sseFrame{} // the end of a comment, or of an event without data
 		}
 	}
 }
 
 // line is the next line without its end. Of one that is too long only the beginning is given.
-func (f *hermesFrames) line() (line []byte, tooLong bool, err error) {
+func (f *sseFrames) line() (line []byte, tooLong bool, err error) {
 	for {
 		part, err := f.r.ReadSlice('\n')
 		if room := f.max + len("data: \r\n") - len(line); len(part) > room {
