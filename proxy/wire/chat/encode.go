@@ -14,7 +14,7 @@ import (
 // in common. The error is a *wire.FieldError.
 func Encode(r *neutral.Request, t neutral.Target) (neutral.Encoded, error) {
 	e := encoder{r: r, t: t}
-	e.body = append(append(make([]byte, 0, sizeOf(r)), `{"model":`...), wire.Quote(t.Model)...)
+	e.body = append(append(make([]byte, 0, r.Size()), `{"model":`...), wire.Quote(t.Model)...)
 	if err := e.messages(); err != nil {
 		return neutral.Encoded{}, err
 	}
@@ -37,27 +37,6 @@ type encoder struct {
 	t       neutral.Target
 	body    []byte
 	dropped []string
-}
-
-// sizeOf is about what a body takes, so that it is seldom moved.
-func sizeOf(r *neutral.Request) int {
-	n := 1 << 10
-	for i := range r.Turns {
-		n += sizeOfParts(r.Turns[i].Parts)
-	}
-	for i := range r.Tools {
-		n += len(r.Tools[i].Schema) + len(r.Tools[i].Description) + 128
-	}
-	return n
-}
-
-func sizeOfParts(parts []neutral.Part) int {
-	n := 0
-	for i := range parts {
-		p := &parts[i]
-		n += len(p.Text) + len(p.Media.Data) + len(p.Arguments) + len(p.Arguments)/4 + len(p.Seal.Data) + 128 + sizeOfParts(p.Result)
-	}
-	return n
 }
 
 // drop names a member that is left out, once.

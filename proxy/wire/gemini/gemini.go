@@ -90,24 +90,7 @@ type encoder struct {
 }
 
 func newEncoder(r *neutral.Request, t neutral.Target, m model) *encoder {
-	return &encoder{r: r, t: t, m: m, dst: make([]byte, 0, sizeHint(r)), dropped: append([]string(nil), r.Others...)}
-}
-
-// sizeHint is about how long the body will be.
-func sizeHint(r *neutral.Request) int {
-	n := 1 << 10
-	for _, t := range r.Tools {
-		n += len(t.Schema) + len(t.Description) + 128
-	}
-	for _, turn := range r.Turns {
-		for _, p := range turn.Parts {
-			n += len(p.Text) + len(p.Arguments) + len(p.Media.Data) + len(p.Seal.Data) + 128
-			for _, q := range p.Result {
-				n += len(q.Text) + len(q.Media.Data) + 32
-			}
-		}
-	}
-	return n
+	return &encoder{r: r, t: t, m: m, dst: make([]byte, 0, r.Size()), dropped: append([]string(nil), r.Others...)}
 }
 
 // request writes the members of a generateContent body.

@@ -16,7 +16,7 @@ func Encode(r *neutral.Request, t neutral.Target) (neutral.Encoded, error) {
 	}
 	e := encoder{r: r, t: t}
 	e.family, e.known = familyOf(t.Model)
-	e.body = append(append(make([]byte, 0, size(r)), `{"model":`...), wire.Quote(t.Model)...)
+	e.body = append(append(make([]byte, 0, r.Size()), `{"model":`...), wire.Quote(t.Model)...)
 	rest := e.instructions(r.Turns)
 	if err := e.input(rest); err != nil {
 		return neutral.Encoded{}, err
@@ -44,27 +44,6 @@ type encoder struct {
 	known   bool // the family is
 	body    []byte
 	dropped []string
-}
-
-// size is about what a body takes, so that it is seldom moved.
-func size(r *neutral.Request) int {
-	n := 1 << 10
-	for i := range r.Turns {
-		n += partsSize(r.Turns[i].Parts)
-	}
-	for i := range r.Tools {
-		n += len(r.Tools[i].Schema) + len(r.Tools[i].Description) + 128
-	}
-	return n
-}
-
-func partsSize(parts []neutral.Part) int {
-	n := 0
-	for i := range parts {
-		p := &parts[i]
-		n += len(p.Text) + len(p.Media.Data) + len(p.Arguments) + len(p.Arguments)/4 + len(p.Seal.Data) + 128 + partsSize(p.Result)
-	}
-	return n
 }
 
 // drop names a member that is left out, once.
