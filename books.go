@@ -40,7 +40,8 @@ type books struct {
 	kind     string                // of the store of runs: sqlite, redis or memory
 	journal  *runs.Journal
 	executor *runtime.Executor
-	instance string // this process among those that share the store
+	others   *sharedExecutor // with the executors of those that share the store; nil: nobody does
+	instance string          // this process among those that share the store
 	api      *httpapi.API
 	calls    *callRecorder
 	inner    runtime.Caller              // this hub's own routes
@@ -88,21 +89,18 @@ func openBooks(ctx context.Context, cfg *configs.Config, calls runtime.Caller, r
 		Journal: b.journal, Runtimes: runtimes, Default: cfg.Runs.DefaultRuntime,
 		Instance: b.instance, Shared: b.shared != nil, Logger: log,
 	})
+	executor := httpapi.Executor(b.executor)
+	if b.shared != nil {
+		b.others = &sharedExecutor{b.executor, b.journal, b.shared}
+		executor = b.others
+	}
 	b.api = httpapi.New(httpapi.Options{
-		Journal: b.journal, Executor: b.everywhere(), SessionHeaders: cfg.Proxy.SessionHeaders, Content: runs.Content(cfg.Journal.Content),
+		Journal: b.journal, Executor: executor, SessionHeaders: cfg.Proxy.SessionHeaders, Content: runs.Content(cfg.Journal.Content),
 		MaxBody: cfg.Proxy.MaxBodyBytes, Logger: log, Await: b.await,
 		Capabilities: func() httpapi.Capabilities { return httpapi.Capabilities{AuthRequired: b.keyed.Load()} },
 	})
 	b.calls = newCallRecorder(b.journal, b.redactor.Text, log)
 	return b, nil
-}
-
-// everywhere is the executor as it is asked for runs: wherever they are executed.
-func (b *books) everywhere() httpapi.Executor {
-	if b.shared == nil {
-		return b.executor
-	}
-	return &sharedExecutor{b.executor, b.journal, b.shared}
 }
 
 // newInstance names this process among those that share a store, now or later.
@@ -240,10 +238,9 @@ func (b *books) run(ctx context.Context) error {
 	var commitErr error
 	beside.Go(func() { commitErr = b.journal.Run(writing) })
 	if b.shared != nil {
-		others := &sharedExecutor{b.executor, b.journal, b.shared}
 		beside.Go(func() { b.shared.Listen(writing, b.journal.Ring) })
-		beside.Go(func() { b.shared.Answer(ctx, others.grant) })
-		b.warnOfRedis(ctx)
+		beside.Go(func() { b.shared.Answer(ctx, b.others.grant) })
+		beside.Go(func() { b.warnOfRedis(ctx) }) // a Redis that hangs keeps no run from beginning
 	}
 	beside.Go(func() { b.recover(ctx) })
 	beside.Go(func() { b.calls.hold(ctx, showAliveEvery) })
