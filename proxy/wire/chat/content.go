@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/members"
 	"hermes-hub/proxy/wire/neutral"
 )
@@ -19,32 +18,7 @@ var (
 
 // content reads a message's content: a text, or a list of parts of the kinds that its role may hold.
 func (b *body) content(m *members.Object, kinds []string) []neutral.Part {
-	v, path := m.Take("content"), m.Field("content")
-	switch {
-	case v == nil:
-		return nil
-	case v[0] == '"':
-		if neutral.Literal(v).Empty() {
-			return nil
-		}
-		return []neutral.Part{{Kind: neutral.TextPart, Text: v, Path: path}}
-	case v[0] != '[':
-		b.Refuse(path, "must be a string or an array, not "+wire.Kind(v))
-		return nil
-	}
-	var parts []neutral.Part
-	list := wire.Array(v)
-	for i := 0; ; i++ {
-		text, ok := list.Next()
-		if !ok {
-			return parts
-		}
-		o := b.Object(members.At(path, i), text)
-		if p, says := b.part(&o, kinds); says {
-			parts = append(parts, p)
-		}
-		o.Rest()
-	}
+	return b.Parts(m, "content", func(o *members.Object) (neutral.Part, bool) { return b.part(o, kinds) })
 }
 
 // part reads one part. says is false for an empty text.

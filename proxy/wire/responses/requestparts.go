@@ -3,39 +3,13 @@ package responses
 import (
 	"strings"
 
-	"hermes-hub/proxy/wire"
 	"hermes-hub/proxy/wire/members"
 	"hermes-hub/proxy/wire/neutral"
 )
 
 // content reads a text, or a list of parts.
 func (b *body) content(o *members.Object, name string, role neutral.Role) []neutral.Part {
-	v, path := o.Take(name), o.Field(name)
-	switch {
-	case v == nil:
-		return nil
-	case v[0] == '"':
-		if text := neutral.Literal(v); !text.Empty() {
-			return []neutral.Part{{Kind: neutral.TextPart, Text: text, Path: path}}
-		}
-		return nil
-	case v[0] != '[':
-		b.Refuse(path, "must be a string or an array, not "+wire.Kind(v))
-		return nil
-	}
-	var parts []neutral.Part
-	list := wire.Array(v)
-	for i := 0; ; i++ {
-		text, ok := list.Next()
-		if !ok {
-			return parts
-		}
-		one := b.Object(members.At(path, i), text)
-		if p, says := b.part(&one, role); says {
-			parts = append(parts, p)
-		}
-		one.Rest()
-	}
+	return b.Parts(o, name, func(one *members.Object) (neutral.Part, bool) { return b.part(one, role) })
 }
 
 // part reads one part. says is false for an empty text.
